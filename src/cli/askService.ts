@@ -13,7 +13,7 @@ type ApiRequest = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** Who calls which platform. */
+/** The caller, and the platform that is called. */
 export type Access = { readonly url: string; readonly auth: Auth };
 
 /** An answer: its status, and its body with the marks of packages/json. */

@@ -60,7 +60,7 @@ const write = async <T>(records: Iterable<T>, columns: readonly Column<T>[], out
   for (const record of records) await writer.write(record);
 };
 
-/** What was written of a list, and whether there may be more. */
+/** The number of records of a list that were written, and whether there may be more. */
 type Written = { readonly count: number; readonly mayBeMore: boolean };
 
 /** Writes the pages of a list one after the other, at most so many records. */

@@ -14,7 +14,7 @@ import { openSqliteStore } from '../store/sqlite/store.ts';
 
 const triggerTypes = ['@platform/operations-manager:trigger'];
 
-/** What all schedules of a log say, read from the log: without the service there are no read models. */
+/** All schedules of a log as they are now, read from the log: without the service there are no read models. */
 const plansIn = async (log: EventStore): Promise<readonly PlanDoc[]> => {
   const plans = new Map<string, PlanDoc | undefined>();
   for await (const { events } of log.readAll(0, triggerTypes)) {

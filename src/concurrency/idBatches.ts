@@ -44,7 +44,7 @@ export const idBatches = ({ work, most, restMs = 0, signal, onFailure }: Needs) 
   };
 
   const workSupervised = async (): Promise<void> => {
-    // What is added in this turn comes together.
+    // Ids that are added in this turn come together.
     await undefined;
     await supervise(workAll, { signal, pauseMs: 200, longestPauseMs: 2000, onFailure });
     running = undefined;

@@ -83,14 +83,24 @@ export type Base = {
   readonly places: ReaderPlaces;
 };
 
+/** The parts of a node that all its runners work with. */
+const common = ({ handle, tools, events, model, leadership, run, clock, warn }: Node) => ({
+  handle,
+  tools,
+  events,
+  model,
+  leadership,
+  ready: run.whenReady,
+  clock,
+  log: warn,
+});
+
 /** The reader of the log that fires event triggers. */
 export const eventTriggersOf = (base: Base): EventTriggers => {
   const { config, node, settings, runs, filters, access, metrics, logger } = base;
   return eventTriggers({
+    ...common(node),
     store: node.log,
-    handle: node.handle,
-    tools: node.tools,
-    events: node.events,
     run: runs.run,
     ran: runs.ran,
     // A filter that an earlier version has taken, and that cannot be compiled, lets nothing pass.
@@ -104,10 +114,7 @@ export const eventTriggersOf = (base: Base): EventTriggers => {
     reached: async (position) => node.settled(position),
     decidedAtOnce: () => settings.current().eventWorkerCount,
     rate: config.TRIGGER_RATE,
-    leadership: node.leadership,
-    ready: node.run.whenReady,
     outcome: (outcome) => metrics.ran('eventSystem', outcome),
-    log: node.warn,
     info: (message, about) => logger.info(about, message),
   });
 };
@@ -131,22 +138,17 @@ export const countedRuns = ({ runs, metrics: { ran } }: Pick<Base, 'runs' | 'met
 /** The schedules of a service. */
 export const schedulesOf = ({ node, runs, access, metrics }: Base): Schedules =>
   schedules({
+    ...common(node),
     store: node.log,
-    model: node.model,
-    handle: node.handle,
-    tools: node.tools,
     run: runs.run,
     ran: runs.ran,
     viewerOf: access.viewerOf,
-    leadership: node.leadership,
-    ready: node.run.whenReady,
     outcome: (outcome) => metrics.ran('schedule', outcome),
     guardedClock: node.clock,
     timer: (call, ms) => {
       const timer = setTimeout(call, ms);
       return () => clearTimeout(timer);
     },
-    log: node.warn,
   });
 
 type Retries = Pick<EventTriggers | Schedules, 'retry'>;
@@ -176,24 +178,14 @@ export const parkedRunsOf = (
 
 /** The sessions of agents. */
 export const sessionsOf = ({ node, out: { webhook, renderer }, access: { viewerOf } }: Base): SessionRunner =>
-  sessionRunner({
-    viewerOf,
-    handle: node.handle,
-    tools: node.tools,
-    events: node.events,
-    webhook,
-    renderer,
-    leadership: node.leadership,
-    clock: node.clock,
-    log: node.warn,
-  });
+  sessionRunner({ ...common(node), viewerOf, webhook, renderer });
 
 /**
  * The work on jobs, with the retirement of all that has ended, and the readers of jobs. All of them hear of the node's
  * events.
  */
 export const jobsOf = ({ config, node, name, out, access: { viewerOf }, metrics, places, settings }: Base) => {
-  const { handle, tools, events, retries, model, leadership, settled, clock, warn } = node;
+  const { handle, tools, events, retries, model, settled, clock, warn } = node;
   const whyGoneOf = whyGone({ model, tools, settled, viewerOf });
   const { operations, listeners } = operationsHere({
     handle,
@@ -206,14 +198,8 @@ export const jobsOf = ({ config, node, name, out, access: { viewerOf }, metrics,
     changes: out.changes,
   });
   const work = jobWork({
-    handle,
-    tools,
-    events,
+    ...common(node),
     retries,
-    model,
-    ready: node.run.whenReady,
-    leadership,
-    clock,
     builtIn: {
       worker: name,
       jobs: jobsHere({
@@ -245,7 +231,6 @@ export const jobsOf = ({ config, node, name, out, access: { viewerOf }, metrics,
     measures: taskMeasures({ now: clock.now, count: metrics.ranTask }),
     whyGone: whyGoneOf,
     timeoutHours: config.JOB_TIMEOUT,
-    log: warn,
   });
   settings.onChange(work.limitsChanged);
   const jobReaders = readersOf({ model, viewerOf, progressOf: work.progressOf, places, log: warn });
@@ -254,17 +239,11 @@ export const jobsOf = ({ config, node, name, out, access: { viewerOf }, metrics,
   for (const { categories, onEvent } of listeners) node.subscribe({ categories, onShown: onEvent });
   node.subscribe({ categories: jobReaders.categories, onShown: jobReaders.onEvent });
   const retiring = retirement({
-    handle,
-    tools,
-    model,
+    ...common(node),
     kinds: projections.filter(({ retires }) => retires),
-    leadership,
-    ready: node.run.whenReady,
     head: node.head,
     settled,
     days: config.RETENTION_DAYS,
-    clock,
-    log: warn,
   });
   const start = (): void => {
     work.start();
@@ -287,19 +266,15 @@ type Signing = HealthPart & {
 export const signingOf = ({ config, signingKeys: keys, node, opened }: Base): Signing => {
   // Signatures are over the events as they are stored, so large ones are not put together here.
   const store = 'embedded' in opened ? opened.embedded : opened.remote;
-  const { leadership, warn } = node;
   const { AUDIT_ANCHOR: at } = config;
-  const anchor =
-    at && anchoring({ store, leadership, at, tell: (line, stop) => tellAnchor(at, line, stop), log: warn });
+  const anchor = at && anchoring({ ...common(node), store, at, tell: (line, stop) => tellAnchor(at, line, stop) });
   const signing = signer({
+    ...common(node),
     store,
     keys,
-    leadership,
-    ready: node.run.whenReady,
     onSigned: () => anchor?.wake(),
     now: node.clock.now,
     newId: randomUUID,
-    log: warn,
   });
   return {
     start: () => {

@@ -152,7 +152,7 @@ export type Devices = {
   close(): Promise<void>;
 };
 
-/** Who renders, and what else the template may use. */
+/** The account that renders, and the templates that the template may use. */
 export type Rendering = {
   /** The account that renders. */
   readonly account: string;

@@ -55,7 +55,7 @@ export const tailEvents = async (
   output: RecordOutput = process.stdout,
 ): Promise<void> => {
   const { subscribe } = await import('@automation-platform/client');
-  // Whoever read the output has gone: `events tail | head` ends so.
+  // The reader of the output has gone: `events tail | head` ends so.
   const gone = new AbortController();
   output.once('error', () => gone.abort());
   const ending = AbortSignal.any([signal, gone.signal]);

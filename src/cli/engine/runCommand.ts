@@ -2,7 +2,7 @@ import { nearestName } from '@automation-platform/json';
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { type CommandRow, flagOf, type Given, type Status, shownArg, UsageError } from './command.ts';
 
-/** What the program says of itself. `footer` ends the help of the program and of `serve`. */
+/** The texts of the program about itself. `footer` ends the help of the program and of `serve`. */
 type About = { readonly version: string; readonly description: string; readonly footer: string };
 
 const calledWrongly = 2;

@@ -14,7 +14,7 @@ import { type Metadata, splitStream, splitType } from '../../store/event.ts';
 import { partsNamedBy, partsOf } from '../../store/payloads.ts';
 import type { Batch, Filter, LogReads, StoredEvent } from '../../store/port.ts';
 
-/** What a copy of a log is to lack. Times are UTC, ISO 8601 with milliseconds. */
+/** The streams and accounts that a copy of a log is to lack. Times are UTC, ISO 8601 with milliseconds. */
 export type Asked = {
   /** The id of a deleted account. */
   readonly forget: string | undefined;
@@ -22,7 +22,7 @@ export type Asked = {
   readonly eventsBefore: string | undefined;
 };
 
-/** What is left out of a copy and what is replaced in it. */
+/** The parts of a log that a copy leaves out, and those that it replaces. */
 export type Plan = {
   /** Streams that are left out. */
   readonly skipped: ReadonlySet<string>;
@@ -78,7 +78,7 @@ const partsNaming = async (log: LogReads, event: StoredEvent, forgotten: Forgott
   return dataWithout(whole, forgotten) === whole.data ? undefined : parts;
 };
 
-/** What a log holds of an account, gathered event by event. */
+/** All that a log holds of an account, gathered event by event. */
 const tracesOf = (log: LogReads, forgotten: Forgotten) => {
   const claims = new Set<string>();
   const replaced = new Set<string>();

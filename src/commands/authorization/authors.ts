@@ -13,7 +13,7 @@ type Importing = {
   readonly overwrite?: boolean | undefined;
 };
 
-/** What the decision of an import into the resource with the id needs to know about authors. */
+/** The authors that the decision of an import into the resource with the id needs. */
 export const importAuthors = async (
   { aggregate, id, documents, overwrite = false }: Importing,
   tools: Tools,

@@ -14,7 +14,7 @@ import { platform } from '../../domain/engine/core.ts';
 import { type CommandOn, commandsOf } from '../engine/define.ts';
 import type { Handle } from '../engine/handle.ts';
 
-/** What was counted: each row with its number, and when the first and the last came, in milliseconds. */
+/** Counted rows: each row with its number, and when the first and the last came, in milliseconds. */
 type Tally<Row> = {
   readonly rows: readonly (Row & { readonly count: number })[];
   readonly first: number;

@@ -42,7 +42,7 @@ export type CommandResult = {
   readonly replayed: boolean;
 };
 
-type Needs = {
+export type HandleNeeds = {
   readonly store: EventStore;
   readonly streams: Streams;
   readonly tools: Tools;
@@ -80,7 +80,7 @@ const attempter = ({
   tools,
   withLock,
   pace,
-}: Pick<Needs, 'store' | 'streams' | 'tools'> & Pick<LockTaker, 'withLock'> & { readonly pace: Pace }) => {
+}: Pick<HandleNeeds, 'store' | 'streams' | 'tools'> & Pick<LockTaker, 'withLock'> & { readonly pace: Pace }) => {
   const claims = nameClaims(store, streams);
   const storeEvents = eventStorer({ store, streams, claims, pace });
 
@@ -119,7 +119,7 @@ const attempter = ({
  * The only write path: read, fold, decide, project, append at the expected revision. If another writer was faster, it
  * starts over.
  */
-export const handler = ({ store, streams, tools, now, follow, acknowledge, rest = pause }: Needs) => {
+export const handler = ({ store, streams, tools, now, follow, acknowledge, rest = pause }: HandleNeeds) => {
   const exclusively = mutex();
   const { withLock, finish, finishOwn } = lockTaker(store, streams);
   const inTurn = mutex();

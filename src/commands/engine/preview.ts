@@ -1,20 +1,11 @@
 import { derivedId } from '../../store/derivedIds.ts';
-import type { EventStore } from '../../store/port.ts';
 import { nameClaims } from './claims.ts';
 import { type Attempt, decide, namesWanted } from './decide.ts';
-import type { AnyCommand, Tools } from './define.ts';
+import type { AnyCommand } from './define.ts';
+import type { HandleNeeds } from './handle.ts';
 import type { Request } from './requests.ts';
-import type { Streams } from './streams.ts';
 
-type Needs = {
-  readonly store: EventStore;
-  readonly streams: Streams;
-  readonly tools: Tools;
-  /** The time: UTC, ISO 8601 with milliseconds. */
-  readonly now: () => string;
-};
-
-/** What a command would do. `before` and `after` are the documents; undefined if there is none. */
+/** The effect that a command would have. `before` and `after` are the documents; undefined if there is none. */
 export type Preview = { readonly before: unknown; readonly after: unknown; readonly changed: boolean };
 
 /**
@@ -22,7 +13,7 @@ export type Preview = { readonly before: unknown; readonly after: unknown; reado
  * still be wrong: somebody else may be faster.
  */
 export const previewer =
-  ({ store, streams, tools, now }: Needs) =>
+  ({ store, streams, tools, now }: Pick<HandleNeeds, 'store' | 'streams' | 'tools' | 'now'>) =>
   async (command: AnyCommand, request: Request): Promise<Preview> => {
     const { aggregate } = command;
     const stream = `${aggregate.category}-${request.id}`;

@@ -60,7 +60,7 @@ const automationOf = async ({ workflow }: ResourceAction, actor: Actor, tools: T
   return id !== undefined && mayRead(actor, (await tools.state(automation, id)).content.gbac) ? id : null;
 };
 
-/** Whoever may read the automation of an execution may see and cancel it, as with jobs. */
+/** Accounts that may read the automation of an execution may see and cancel it, as with jobs. */
 const accessListOf = ({ started }: ExecutionState, actor: Actor, tools: Tools): Promise<Gbac> =>
   accessListThatDenies(actor, { started: { automation: started?.automation ?? null, groups: [] } }, tools);
 
@@ -103,7 +103,7 @@ export const runAction = command({
       inputs: sealSecrets(given, {}, tools.seal, '/inputs') as InstanceData,
     };
   },
-  // Whoever repeats the request must still be able to see the execution.
+  // The account that repeats the request must still be able to see the execution.
   gbac: (_, { gbac }) => gbac,
 });
 

@@ -8,7 +8,7 @@ import { type Recorded, splitStream } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';
 import type { Tools } from '../engine/define.ts';
 
-// What triggers themselves leave in the log fires no triggers.
+// Events that triggers themselves leave in the log fire no triggers.
 const silent = new Set(['triggerRuns', 'parkedReaction']);
 
 /** True if an event may fire triggers, if somebody may see it. */

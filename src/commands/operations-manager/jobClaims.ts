@@ -21,7 +21,7 @@ import { accessListThatDenies } from './jobs.ts';
 const command = commandsOf(job);
 const claimOnly = Type.Object({ claim: claimNumber }, { additionalProperties: false });
 
-/** Who may see a job may work on it. */
+/** An account that may see a job may work on it. */
 const byAccess = {
   prepare: async ({ state, actor }: { readonly state: JobState; readonly actor: Actor }, tools: Tools) => ({
     gbac: await accessListThatDenies(actor, state, tools),

@@ -80,7 +80,7 @@ export const startJob = command({
       notRun: execution === undefined ? notRun : undefined,
     };
   },
-  // Whoever repeats the request must still be able to see the job.
+  // The account that repeats the request must still be able to see the job.
   gbac: (_, { gbac }) => gbac,
 });
 

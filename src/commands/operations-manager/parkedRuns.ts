@@ -5,7 +5,7 @@ import { automation } from '../../domain/operations-manager/automations.ts';
 import { trigger } from '../../domain/operations-manager/triggers.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
 
-/** Whoever may see the trigger of a parked run may decide about it. What has no trigger is for admins. */
+/** An account that may see the trigger of a parked run may decide about it. A run without a trigger is for admins. */
 const gbacOf = async ({ parking }: ParkedState, tools: Tools): Promise<Gbac> => {
   if (parking?.trigger === undefined) return adminsAlone;
   const { content } = await tools.state(trigger, parking.trigger);

@@ -218,7 +218,7 @@ const byDocument = async (
  * why there is none. A body that does not fit, and failures of the service, are thrown.
  */
 export const triggerRuns = ({ handle, tools, filters, evaluate, now }: Needs) => {
-  /** What comes in, with sealed secrets. */
+  /** The incoming variables, with sealed secrets. */
   const sealedIncoming = async (
     content: TriggerContent,
     given: Incoming,
@@ -327,7 +327,7 @@ export const triggerRuns = ({ handle, tools, filters, evaluate, now }: Needs) =>
       event: event?.id ?? null,
       instant,
       depth,
-      // Who starts a run watches it. What runs by itself is watched by nobody.
+      // The account that starts a run watches it. Nobody watches a run that starts by itself.
       watchers: event || run.instant !== undefined ? [] : [who.id],
     };
     return handle(startJobOfTrigger, { ...about, id, fresh: true, input, actor: who });

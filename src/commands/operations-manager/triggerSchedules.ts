@@ -12,7 +12,7 @@ const command = commandsOf(triggerSchedule);
 /** The id of the job that an instant of a trigger starts. It follows from both, so there is never a second one. */
 export const jobOfInstant = (trigger: string, instant: number): string => derivedId(`job ${trigger} ${instant}`);
 
-/** What the trigger says now, and what the stream shows. Both are read from the log. */
+/** The trigger as it is now, and the state of the stream. Both are read from the log. */
 const present = async (id: string, tools: Tools) => {
   const [plan, runs] = await Promise.all([tools.shown(schedulePlans, id), tools.shown(triggerSchedules, id)]);
   return { plan, runs };

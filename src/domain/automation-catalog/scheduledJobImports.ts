@@ -75,7 +75,7 @@ const document = Type.Object(
 export const importedScheduledJobSchema = Type.Unsafe<Members>(lenient(document));
 const partsOf = partsBy(document);
 
-/** What the service knows of a document. */
+/** The members of a document that the service knows. */
 export const knownOf = (job: Members) => partsOf(job).known;
 
 const contentOf = ({

@@ -10,7 +10,7 @@ export const time = (description: string) =>
   });
 const author = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
-/** Who created and last changed a document, and when. All are optional in imported documents. */
+/** Times and authors of a document: of its creation and of its last change. All are optional in imported documents. */
 export const authored = {
   created: Type.Optional(time('When it was made')),
   createdBy: Type.Optional(author('Who made it')),

@@ -63,7 +63,7 @@ export const exported = (imported: Imported<object> | undefined, present: Presen
   return maskSecrets(words === 'imported' ? asImported(imported, present) : wholeOf(imported, present)) as Members;
 };
 
-/** What `shown` says, and what an import brought and the service does not know. Sealed secrets stay sealed. */
+/** The members of `shown`, and those that an import brought and the service does not know. Sealed secrets stay sealed. */
 export const wholeOf = (imported: Imported<object> | undefined, present: Present): Members =>
   imported ? withUnknown(imported, present) : present.shown;
 

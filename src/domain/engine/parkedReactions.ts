@@ -28,7 +28,7 @@ const topics = topicsOf({
   reactionCompleted: ['What had been parked was carried out', Type.Object({})],
   reactionDiscarded: ['What had been parked was given up', Type.Object({})],
 });
-/** What follows from an event was parked, with the reason. Later it was completed, or somebody gave it up. */
+/** The consequences of an event were parked, with the reason. Later it was completed, or somebody gave it up. */
 export type ParkedReactionEvent = EventOf<typeof topics>;
 
 export type ParkedState = { readonly parked: boolean; readonly parking?: Parking };

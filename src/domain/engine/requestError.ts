@@ -50,9 +50,17 @@ export class RequestError extends Error {
   }
 }
 
-/** Throws an error with all faults, if there are any. Its message has the messages of all. */
-export const refuseFaults = (code: Code, faults: readonly Fault[]): void => {
-  if (faults.length > 0) throw new RequestError(code, faults.map(({ message }) => message).join('; '), { faults });
+/**
+ * Throws an error with all faults, if there are any, or with the first `most`. Its message has the messages of all, or its first
+ * `characters`.
+ */
+export const refuseFaults = (
+  code: Code,
+  faults: readonly Fault[],
+  { most = Infinity, characters = Infinity } = {},
+): void => {
+  const message = faults.map((fault) => fault.message).join('; ');
+  if (faults.length > 0) throw new RequestError(code, message.slice(0, characters), { faults: faults.slice(0, most) });
 };
 
 /** The read models are behind or out of reach. The same request succeeds later. */

@@ -13,7 +13,7 @@ export const nameOrNone = (description: string) => named(description, 0);
 export const orNull = <S extends Parameters<typeof Type.Union>[0][number]>(schema: S) =>
   Type.Union([Type.Null(), schema]);
 
-/** What the answer to an import warns of. */
+/** Warnings in the answer to an import. */
 export const warningsSchema = Type.Optional(
   Type.Array(
     Type.Object(

@@ -113,7 +113,7 @@ const kindOf = (item: Item): keyof typeof kinds => {
 const maxDepth = 16;
 const maxItems = 2000;
 
-/** What may be wrong with an item, besides its place. */
+/** The fault of an item, without its place. */
 type Check = (item: Item, path: string) => void;
 
 /** Throws `invalid` with the path for an item that does not fit its kind. */

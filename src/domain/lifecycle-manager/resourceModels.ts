@@ -294,7 +294,7 @@ const refuseSameIds = (actions: readonly GivenAction[] = []): void => {
   });
 };
 
-/** What a person may not write. An import may bring it. */
+/** The members that a person may not write. An import may bring them. */
 const refuseActions = (actions: readonly GivenAction[] = []): void => {
   refuseSameIds(actions);
   actions.forEach(({ name, type, workflow }, i) => {

@@ -1,4 +1,4 @@
-import { type Fault, RequestError } from '../engine/requestError.ts';
+import { type Fault, RequestError, refuseFaults } from '../engine/requestError.ts';
 import {
   type AnalyticEvaluation,
   type AnalyticRule,
@@ -68,15 +68,7 @@ export const refuseUnknown = ({ prepostCommands }: AnalyticTemplateContent): voi
       return found;
     }),
   );
-  if (faults.length > 0)
-    throw new RequestError(
-      'unprocessable',
-      faults
-        .map(({ message }) => message)
-        .join('; ')
-        .slice(0, 1000),
-      { faults: faults.slice(0, 20) },
-    );
+  refuseFaults('unprocessable', faults, { most: 20, characters: 1000 });
 };
 
 const taken = (found: readonly (string | undefined)[] | undefined, when: string, pattern: string): string => {

@@ -1,4 +1,4 @@
-import { type Fault, RequestError } from '../engine/requestError.ts';
+import { type Fault, RequestError, refuseFaults } from '../engine/requestError.ts';
 import { type CommandTemplateContent, type Evaluation, evaluationOf, type Rule } from './commandTemplates.ts';
 import { compare, withinPercentage } from './comparisons.ts';
 import { extracted, type Find, isPattern, searchOf } from './searches.ts';
@@ -46,15 +46,7 @@ const refuseUnknown = (commands: CommandTemplateContent['commands']): void => {
         : [{ message: `Nobody knows the eval ${JSON.stringify(rule.eval)} (${at})`, path: '/template', at }];
     }),
   );
-  if (faults.length > 0)
-    throw new RequestError(
-      'unprocessable',
-      faults
-        .map(({ message }) => message)
-        .join('; ')
-        .slice(0, 1000),
-      { faults: faults.slice(0, 20) },
-    );
+  refuseFaults('unprocessable', faults, { most: 20, characters: 1000 });
 };
 
 const inOneLine = (value: string): string => {

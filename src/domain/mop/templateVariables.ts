@@ -1,5 +1,5 @@
 import { own, step } from '@automation-platform/json';
-import { type Fault, RequestError } from '../engine/requestError.ts';
+import { type Fault, RequestError, refuseFaults } from '../engine/requestError.ts';
 
 /** Variables by name. Only texts, numbers and booleans can replace a variable in a template. */
 export type Variables = Readonly<Record<string, unknown>>;
@@ -29,15 +29,7 @@ export const refuseMissing = (names: readonly string[], variables: Variables): v
     const message = fault(variables, name);
     return message === undefined ? [] : [{ message, path: `/variables${step(name)}`, name }];
   });
-  if (faults.length > 0)
-    throw new RequestError(
-      'unprocessable',
-      faults
-        .map(({ message }) => message)
-        .join('; ')
-        .slice(0, 1000),
-      { faults },
-    );
+  refuseFaults('unprocessable', faults, { characters: 1000 });
 };
 
 /** The text with every `<!name!>` replaced. `as` turns the value into its replacement. Every name must have a value. */

@@ -81,7 +81,7 @@ export const automationImport = aggregate<{ readonly imported?: AutomationImport
       : [],
 });
 
-/** What the actor may do with a resource. */
+/** The rights of the actor on a resource. */
 export type Access = 'none' | 'read' | 'write';
 
 export type ImportRefs = ImportAuthors & {

@@ -72,7 +72,7 @@ export const withIds = (document: AutomationDocument, id: string, triggerIdOf: (
 export const triggerPartsIn = (document: Members): readonly Parts<ImportedTrigger>[] =>
   (triggersIn(document) ?? []).map((trigger, i) => triggerParts(trigger, `/triggers/${i}`));
 
-/** What may have the secrets that the mask keeps. */
+/** The documents whose secrets the mask keeps. */
 export type StoredSecrets = {
   /** The automation in the installed version of a package. */
   readonly packaged?: Members | undefined;

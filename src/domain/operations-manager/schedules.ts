@@ -39,7 +39,7 @@ export const sequenceOf = (schedule: Schedule): Sequence => {
 /** A run is on time if it is decided at most this late, in milliseconds. The time for which the clock waited does not count. */
 const onTime = 60_000;
 
-/** What was due in the minute before a schedule began is not missed, and only the last of it may run. */
+/** Instants of the minute before a schedule began are not missed, and only the last of them may run. */
 export const grace = 60_000;
 
 /** How far a schedule is settled. */
@@ -105,7 +105,7 @@ const openIn = (
   };
 };
 
-/** What to do at a time. All instants up to `through` are settled afterwards. */
+/** The decision about what is due at a time. All instants up to `through` are settled afterwards. */
 export type Decision = {
   /** The instant that runs. */
   readonly run: number | null;

@@ -41,7 +41,7 @@ export type ScheduleState = Omit<Progress, 'through'> & {
 const mostFired = 1000;
 
 /**
- * What was decided about the instants of a trigger (docs/schedules.md). The id is that of the trigger. It is a stream of
+ * The decisions about the instants of a trigger (docs/schedules.md). The id is that of the trigger. It is a stream of
  * its own, so that runs make no revision of the trigger stale. All times are epoch milliseconds.
  */
 export const triggerSchedule = aggregate<ScheduleState, ScheduleEvent>({
@@ -61,7 +61,7 @@ export const triggerSchedule = aggregate<ScheduleState, ScheduleEvent>({
   exists: ({ through }) => through !== null,
 });
 
-/** What a trigger says about its runs. */
+/** The members of a trigger that are about its runs. */
 export type Plan = Schedule & { readonly enabled: boolean; readonly processMissedRuns: MissedRuns };
 
 const beginning = ({ fired }: ScheduleState, since: number, begun?: number): ScheduleEvent => {
@@ -87,7 +87,7 @@ export const reset = (state: ScheduleState, { since }: { readonly since: number 
 ];
 
 type SettleRefs = {
-  /** What the trigger says now; undefined if it is gone, or if `through` is still that of an earlier schedule. */
+  /** The trigger as it is now; undefined if it is gone, or if `through` is still that of an earlier schedule. */
   readonly plan: Plan | undefined;
   /** The id of the job that an instant starts. */
   readonly jobOf: (instant: number) => string;

@@ -10,7 +10,7 @@ import type { TriggerContent } from './triggerMembers.ts';
  * The variables of a job that a trigger starts (docs/triggers.md).
  */
 
-/** What comes in with a run: the body of a request, form data, or the payload of an event. */
+/** The incoming value of a run: the body of a request, form data, or the payload of an event. */
 export type Incoming = { readonly body: unknown } | { readonly formData: unknown } | { readonly payload: unknown };
 
 /** An event as the variables of its jobs name it. */

@@ -15,11 +15,12 @@ import {
 import { documentsOf, nameOf } from '../../projections/engine/documents.ts';
 import { forms } from '../../projections/json-forms/forms.ts';
 import { signed } from '../authorization/people.ts';
-import { plain, withStatus } from '../engine/envelopes.ts';
+import { plain } from '../engine/envelopes.ts';
 import { exportedText, importRoute, missingIn } from '../engine/imports.ts';
+import { resourceRoutes } from '../engine/resourceRoutes.ts';
 import type { AreaRoutes, Call, Join, Route } from '../engine/route.ts';
-import { actionRoute, commandRoute, getRoute, listRoute } from '../engine/routes.ts';
-import { changed, listed, wordsSchema } from '../engine/schemas.ts';
+import { actionRoute, commandRoute } from '../engine/routes.ts';
+import { wordsSchema } from '../engine/schemas.ts';
 
 /** A scheduled job in answers. */
 const showScheduledJob: Join<ScheduledJobDoc> = async (doc, service, call) =>
@@ -114,43 +115,32 @@ const showMigration: Join<MigrationDoc | null, Call<never, Static<typeof migrati
   return inWords([], jobs.map(titleOf));
 };
 
+const usual = resourceRoutes({
+  noun: 'scheduled job',
+  path: '/scheduled-jobs',
+  one: '/scheduled-jobs/:id',
+  documents: scheduledJobs,
+  schema: scheduledJobSchema,
+  read: ['operators', 'readers'],
+  change: ['operators'],
+  join: showScheduledJob,
+});
+
 /** Scheduled jobs of earlier versions, and `migrateAgendaJobs`, which turns them into automations. */
 export const automationCatalogRoutes: AreaRoutes = {
   area: 'automation-catalog',
   prefix: '/automation_catalog',
   routes: [
     ...scheduledJobTransferRoutes,
-    listRoute({
-      name: 'getScheduledJobs',
-      path: '/scheduled-jobs',
-      access: ['operators', 'readers'],
-      summary: 'List scheduled jobs',
-      list: scheduledJobs,
-      join: showScheduledJob,
-      answer: listed(scheduledJobSchema),
-    }),
-    getRoute({
-      name: 'getScheduledJob',
-      path: '/scheduled-jobs/:id',
-      access: ['operators', 'readers'],
-      summary: 'Get a scheduled job',
-      get: scheduledJobs,
-      join: showScheduledJob,
-      answer: scheduledJobSchema,
-    }),
-    commandRoute({
+    usual.list({ name: 'getScheduledJobs', summary: 'List scheduled jobs' }),
+    usual.get({ name: 'getScheduledJob', summary: 'Get a scheduled job' }),
+    usual.create({
       name: 'createScheduledJob',
-      method: 'post',
-      path: '/scheduled-jobs',
-      access: ['operators'],
       summary: 'Take in a scheduled job of an earlier version',
       description:
         'It does not run here: it is there to be migrated. A given _id is kept; one that another job has is 409.',
       command: createScheduledJob,
       key: (_, { _id }) => _id ?? undefined,
-      join: showScheduledJob,
-      envelope: withStatus(() => 'Successfully created scheduled job'),
-      answer: changed(scheduledJobSchema),
     }),
     commandRoute({
       name: 'migrateAgendaJobs',

@@ -32,7 +32,7 @@ type Change<Doc, Input, Body extends TSchema> = About<Doc> & {
   readonly command: CommandOn<Input>;
   readonly body?: Body;
   readonly input?: (params: Params, body: Static<Body>) => NoInfer<Input>;
-  readonly key?: (params: Params, body: Input) => string;
+  readonly key?: (params: Params, body: Input) => string | undefined;
   readonly envelope?: CommandRoute['envelope'];
 };
 
@@ -70,7 +70,7 @@ export const resourceRoutes = <Doc>(resource: Resource<Doc>) => {
       ...joins,
       ...about,
     }),
-    get: (about: About<Doc>): GetRoute => ({
+    get: (about: About<Doc> & Partial<Pick<GetRoute, 'envelope'>>): GetRoute => ({
       method: 'get',
       path: one,
       access: read,

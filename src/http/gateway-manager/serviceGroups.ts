@@ -3,12 +3,10 @@ import { createServiceGroup, deleteServiceGroup } from '../../commands/gateway-m
 import { newServiceGroupSchema } from '../../domain/gateway-manager/serviceGroups.ts';
 import { type ServiceGroup, serviceGroups } from '../../projections/gateway-manager/serviceGroups.ts';
 import { signing } from '../authorization/people.ts';
-import { withStatus } from '../engine/envelopes.ts';
+import { resourceRoutes } from '../engine/resourceRoutes.ts';
 import type { ChangeEnvelope, Envelope, Join, Route } from '../engine/route.ts';
-import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
-import { changed, listed } from '../engine/schemas.ts';
+import { mappedCommandRoute } from '../engine/routes.ts';
 
-const path = '/service-groups/:id';
 const text = Type.String();
 
 const serviceGroupSchema = Type.Object(
@@ -44,17 +42,20 @@ const envelopeOf: ChangeEnvelope = (_, done) =>
   JSON.stringify({ state: 'Success', message: 'Successfully created service group', id: done.id });
 const shown: Envelope = (serviceGroup) => `{"state":"Success","result":${serviceGroup}}`;
 
+const usual = resourceRoutes({
+  noun: 'service group',
+  path: '/service-groups',
+  one: '/service-groups/:id',
+  documents: serviceGroups,
+  schema: serviceGroupSchema,
+  read: ['operators', 'readers'],
+  change: ['operators'],
+  join: signed,
+});
+
 /** Service groups of gateways (docs/decisions/gateways.md). */
 export const serviceGroupRoutes: readonly Route[] = [
-  listRoute({
-    name: 'getServiceGroups',
-    path: '/service-groups',
-    access: ['operators', 'readers'],
-    summary: 'List service groups',
-    list: serviceGroups,
-    join: signed,
-    answer: listed(serviceGroupSchema),
-  }),
+  usual.list({ name: 'getServiceGroups', summary: 'List service groups' }),
   mappedCommandRoute({
     name: 'createServiceGroup',
     method: 'post',
@@ -67,25 +68,11 @@ export const serviceGroupRoutes: readonly Route[] = [
     envelope: envelopeOf,
     answer: Type.Object({ state, message: text, id: text }),
   }),
-  getRoute({
+  usual.get({
     name: 'getServiceGroup',
-    path,
-    access: ['operators', 'readers'],
     summary: 'Get a service group',
-    get: serviceGroups,
-    join: signed,
     envelope: shown,
     answer: Type.Object({ state, result: serviceGroupSchema }),
   }),
-  commandRoute({
-    name: 'deleteServiceGroup',
-    method: 'delete',
-    path,
-    access: ['operators'],
-    summary: 'Delete a service group',
-    command: deleteServiceGroup,
-    join: signed,
-    envelope: withStatus(() => 'Successfully deleted service group'),
-    answer: changed(serviceGroupSchema),
-  }),
+  usual.remove({ name: 'deleteServiceGroup', summary: 'Delete a service group', command: deleteServiceGroup }),
 ];

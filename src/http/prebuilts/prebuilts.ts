@@ -37,9 +37,10 @@ import { signed } from '../authorization/people.ts';
 import { withStatus } from '../engine/envelopes.ts';
 import { openEndsOf } from '../engine/imports.ts';
 import { readinessOf, readinessSchema } from '../engine/readiness.ts';
+import { resourceRoutes } from '../engine/resourceRoutes.ts';
 import type { Answer, AreaRoutes, Call, Join } from '../engine/route.ts';
-import { actionRoute, commandRoute, getRoute, listRoute } from '../engine/routes.ts';
-import { changed, listed, overwriteSchema, wordsSchema } from '../engine/schemas.ts';
+import { actionRoute, getRoute } from '../engine/routes.ts';
+import { changed, overwriteSchema, wordsSchema } from '../engine/schemas.ts';
 import { newId, requestOf } from '../engine/serve.ts';
 import type { Service } from '../engine/service.ts';
 
@@ -212,19 +213,22 @@ const importRoute = actionRoute({
 });
 
 /** Packages (docs/decisions/prebuilts.md). */
+const usual = resourceRoutes({
+  noun: 'prebuilt',
+  path: '/',
+  one: '/:id',
+  documents: prebuilts,
+  schema: prebuiltSchema,
+  read: ['operators', 'readers'],
+  change: ['operators'],
+  join: shown,
+});
+
 export const prebuiltRoutes: AreaRoutes = {
   area: 'prebuilts',
   prefix: '/prebuilts',
   routes: [
-    listRoute({
-      name: 'getPrebuilts',
-      path: '/',
-      access: ['operators', 'readers'],
-      summary: 'List prebuilts',
-      list: prebuilts,
-      join: shown,
-      answer: listed(prebuiltSchema),
-    }),
+    usual.list({ name: 'getPrebuilts', summary: 'List prebuilts' }),
     importRoute,
     actionRoute({
       name: 'getPrebuiltReadiness',
@@ -256,27 +260,16 @@ export const prebuiltRoutes: AreaRoutes = {
       join: packageOf,
       answer: prebuiltPackageSchema,
     }),
-    getRoute({
+    usual.get({
       name: 'getPrebuilt',
-      path: '/:id',
-      access: ['operators', 'readers'],
       summary: 'Get a prebuilt, without its documents',
       description: 'Who may not read one of its automations does not find it, here, in lists and for the export.',
-      get: prebuilts,
-      join: shown,
-      answer: prebuiltSchema,
     }),
-    commandRoute({
+    usual.remove({
       name: 'deletePrebuilt',
-      method: 'delete',
-      path: '/:id',
-      access: ['operators'],
       summary: 'Delete a prebuilt',
       description: 'Only the package goes: what it has installed stays.',
       command: deletePrebuilt,
-      join: shown,
-      envelope: withStatus(() => 'Successfully deleted prebuilt'),
-      answer: changed(prebuiltSchema),
     }),
   ],
 };

@@ -130,7 +130,7 @@ export const claiming = <C extends Claimed>(needs: Claiming<C>) => {
       if (outcome.status === 'rejected' && !isGivenBack(outcome.reason)) throw outcome.reason;
   };
 
-  /** What a request with this Idempotency-Key has got; undefined if the account may not see the job any more. */
+  /** The jobs that a request with this Idempotency-Key has got; undefined if the account may not see the job any more. */
   const replayOf = async (id: string, wish: Wanted) => {
     try {
       const replay = await claimOne(id, wish.about.actor, wish);
@@ -142,7 +142,7 @@ export const claiming = <C extends Claimed>(needs: Claiming<C>) => {
     }
   };
 
-  /** What the request that was the first in the log with this Idempotency-Key has got. */
+  /** The jobs that the request which was the first in the log with this Idempotency-Key has got. */
   const gotByFirst = async (key: string, wish: Wanted): Promise<readonly C[]> => {
     const ids = await retries.all(job, noteOf(key), key);
     const claims = await Promise.all(ids.map((id) => replayOf(id, wish)));
@@ -154,7 +154,7 @@ export const claiming = <C extends Claimed>(needs: Claiming<C>) => {
 
   const isHeld = async (one: C): Promise<boolean> => kind.isHeld(one, await tools.state(job, kind.jobOf(one.id)));
 
-  /** What an earlier request with this Idempotency-Key got, as far as it is still held. */
+  /** The jobs that an earlier request with this Idempotency-Key got, as far as they are still held. */
   const gotBefore = async (key: string, wish: Wanted): Promise<Claims<C> | undefined> => {
     const claimed = await gotByFirst(key, wish);
     if (claimed.length === 0) return undefined;
@@ -196,7 +196,7 @@ export const claiming = <C extends Claimed>(needs: Claiming<C>) => {
           queue.giveBack();
           look(id);
         }
-        // What it got while it had the right is its own.
+        // The jobs that it got while it had the right are its own.
         if (jobs.length > 0) break;
         throw error;
       }

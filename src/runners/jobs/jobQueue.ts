@@ -36,7 +36,7 @@ export const jobQueue = (starts: Pick<Starts, 'take' | 'giveBack'>) => {
     return job;
   };
 
-  /** Who has waited longest for such a job. */
+  /** The request that has waited longest for such a job. */
   const claimerOf = (job: WaitingJob): Claimer | undefined => {
     for (const component of wordsOf(job))
       for (const claimer of byComponent.get(component) ?? []) if (isWished(job, claimer)) return claimer;

@@ -55,7 +55,7 @@ type Needs = {
   readonly log: Log;
 };
 
-/** What the worker with this claim has said. */
+/** The progress that the worker with this claim has reported. */
 type Progress = { readonly claim: number; readonly said: JobProgress };
 
 /** The job of a job or of a run of a task. */

@@ -2,7 +2,7 @@
 export type StartLimit = { readonly most: number; readonly windowMs: number };
 
 type Needs = {
-  /** What holds now. It may change at any time. */
+  /** The limit as of now. It may change at any time. */
   readonly limit: () => StartLimit;
   /** Milliseconds from any beginning. */
   readonly now: () => number;

@@ -37,7 +37,7 @@ const firedIn = (event: StoredEvent): Recorded<Fired> => {
 
 const gone = { refusal: { reason: 'gone', message: 'No such trigger' } } as const;
 
-/** What becomes of instants that have fired: each function stores one of the outcomes. */
+/** The outcomes of instants that have fired: each function stores one of the outcomes. */
 export const starting = (needs: StartingNeeds, signal: AbortSignal) => {
   const { handle, tools, run, ran, viewerOf, outcome } = needs;
   const { refuse, park } = outcomes({ handle, operation, outcome });

@@ -18,7 +18,7 @@ type Needs = {
   readonly longestPauseMs?: number;
 };
 
-/** What health says of the anchor. `lag`: how many signatures it has not been told yet; null before that is known. */
+/** The state of the anchor, for health. `lag`: how many signatures it has not been told yet; null before that is known. */
 export type AnchorStatus = { readonly lag: number | null; readonly fault: string | null };
 
 /**

@@ -25,7 +25,7 @@ type Needs = {
   readonly pace?: SigningPace;
 };
 
-/** What health says of the signatures. The numbers are null on a node that does not sign. */
+/** The state of the signatures, for health. The numbers are null on a node that does not sign. */
 export type SigningStatus = {
   /** How many events signatures cover. */
   readonly signed: number | null;

@@ -23,7 +23,7 @@ export type MayFire = (event: Pick<StoredEvent, 'stream' | 'type'>) => boolean;
 export type Refusal = { readonly reason: RefusalReason; readonly message: string };
 
 /**
- * What is decided about a firing as of now. `unseen`: the account may not see the event, so nothing is stored. `depth`
+ * The decision about a firing as of now. `unseen`: the account may not see the event, so nothing is stored. `depth`
  * is that of the event.
  */
 export type Verdict =
@@ -33,7 +33,7 @@ export type Verdict =
 
 export type Decide = (firing: Firing) => Promise<Verdict>;
 
-/** What became of a start. `isNew`: there was no such job before. */
+/** The outcome of a start. `isNew`: there was no such job before. */
 export type Started =
   | { readonly job: string; readonly at: string; readonly isNew: boolean }
   | { readonly refusal: Refusal };

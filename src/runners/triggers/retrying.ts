@@ -17,7 +17,7 @@ import type { Starting } from './starting.ts';
 /** Why there is no job, in a word and in a sentence. */
 type Reason = { readonly reason: string; readonly message: string };
 
-/** What became of a parked run that was tried again. */
+/** The outcome of a parked run that was tried again. */
 export type Retried = { readonly job: string | null; readonly refused: Reason | null };
 
 type Needs = {

@@ -72,7 +72,7 @@ const endedBy = ({ exists, content }: TriggerState): Refusal | undefined => {
   return content?.enabled ? undefined : { reason: 'disabled', message: 'The trigger is disabled' };
 };
 
-/** What follows from an event, on behalf of an account. */
+/** The consequences of an event, on behalf of an account. */
 const aboutOf = ({ event, read }: Pick<Firing, 'event' | 'read'>): Omit<Request, 'id' | 'input' | 'actor'> => {
   const metadata = read instanceof Error ? undefined : read.metadata;
   return {
@@ -83,7 +83,7 @@ const aboutOf = ({ event, read }: Pick<Firing, 'event' | 'read'>): Omit<Request,
   };
 };
 
-/** What becomes of firings: each function stores one of the outcomes, or tells what is now. */
+/** The outcomes of firings: each function stores one of the outcomes, or tells what is now. */
 export const starting = <Viewer extends { readonly actor: Actor }>(needs: StartingNeeds<Viewer>, stop: AbortSignal) => {
   const { handle, tools, run } = needs;
   const outcome = needs.outcome ?? (() => undefined);

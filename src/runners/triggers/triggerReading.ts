@@ -72,7 +72,7 @@ const triggerBook = ({ candidates, fits, mayFire, breathe }: BookNeeds) => {
       return undefined;
     },
     /**
-     * What the event fires. An event that cannot be read fires all triggers that wait for its type, because nobody
+     * The triggers that the event fires. An event that cannot be read fires all triggers that wait for its type, because nobody
      * knows which of them it fits: their runs will fail.
      */
     match: async (event: StoredEvent): Promise<readonly Firing[]> => {

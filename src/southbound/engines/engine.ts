@@ -11,7 +11,7 @@ let waiting: Job | undefined;
 
 const rendered = (given: Template | Supplied): Message => {
   const job = 'supplied' in given ? waiting : newJob(given);
-  // What is done with takes no memory from the next work.
+  // Finished work takes no memory from the next.
   waiting = undefined;
   if (!job) throw new Error('The engine has no work');
   if ('supplied' in given) job.add(given.supplied);

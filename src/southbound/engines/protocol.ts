@@ -12,7 +12,7 @@ import type {
   TranslationRun,
 } from '../port.ts';
 
-/** What the engine does. It takes one work at a time. */
+/** The work of the engine. It takes one work at a time. */
 export type Work =
   | Template
   | Expression

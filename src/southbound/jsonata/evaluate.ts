@@ -44,7 +44,7 @@ export type Evaluated = { readonly json: string } | { readonly reason: string };
 /** Why the result cannot be used. */
 class Unfit extends Error {}
 
-/** What `$eval` evaluates was not checked when it was saved. The same run must have the same outcome each time. */
+/** The text that `$eval` evaluates was not checked when it was saved. The same run must have the same outcome each time. */
 const unbound = ['eval', 'random', 'shuffle', 'now', 'millis'];
 
 /** Evaluates a JSONata expression. Time and memory are limited by whoever runs this process. */
@@ -94,7 +94,7 @@ const isFunction = (value: unknown): boolean =>
 
 const mostCharacters = 300;
 
-/** What is thrown is an error or JSONata's own object with message and position. */
+/** A thrown value is an error or JSONata's own object with message and position. */
 const reasonOf = (error: unknown): string => {
   if (error instanceof RangeError) return 'The expression, or a value in it, is nested too deeply or too large';
   const { message, position } = error as { readonly message?: unknown; readonly position?: unknown };

@@ -12,7 +12,7 @@ import { times } from './times.ts';
 
 export type AuditIndexWork = { readonly file: string; readonly log: LogUrl };
 
-/** What the worker tells: how far the index has come, or why the worker ends. */
+/** Messages of the worker: how far the index has come, or why the worker ends. */
 export type AuditIndexNews =
   | { readonly reached: number }
   /** `unwritable`: the file is the reason, and another place may help. */

@@ -5,7 +5,7 @@ import type { StoredEvent } from '../port.ts';
 import type { Connection } from '../sqlite/log.ts';
 import type { Indexed, Indexer } from './indexer.ts';
 
-/** What events can be found by. `request` is the id of a request or of a correlation, which mostly are the same. */
+/** The terms by which events can be found. `request` is the id of a request or of a correlation, which mostly are the same. */
 export type FoundBy = 'actor' | 'resource' | 'source' | 'topic' | 'operation' | 'request';
 
 /** A number that stands for a value in the index. Two values may share one: whoever reads the event checks it. */

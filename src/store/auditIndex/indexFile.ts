@@ -94,7 +94,7 @@ export const openIndex = async (file: string, log: EventStore, indexers: readonl
   try {
     db = withSchema(file, schema, log.id);
   } catch (error) {
-    // What cannot be written is whole as far as it goes.
+    // On a full disk the index is whole as far as it goes.
     if (isFull(error)) throw error;
     removeIndex(file);
     db = withSchema(file, schema, log.id);

@@ -10,7 +10,7 @@ import { type Reads, sqliteReads } from './reads.ts';
 /** An event that somebody has seen in the log. Its hash may not be known. */
 export type Seen = Pick<Noted, 'log' | 'position' | 'id'> &
   Partial<Noted> & {
-    /** Who has seen the event, for messages. */
+    /** The reader that has seen the event, for messages. */
     readonly by: string;
     /** True if the event was certainly in the log. It is called only when the log lacks the event. */
     readonly sure: () => Promise<boolean>;
