@@ -17,6 +17,15 @@ const hostileNames = [
   'constructor',
 ];
 
+/** What an adapter may answer, and what the page must say. */
+const answersOfDevices: readonly (readonly [unknown, string])[] = [
+  [{ status: 'unverified', unrecognized: ['% Ambiguous'] }, 'Nobody knows if the device took the whole configuration.'],
+  [{ status: 'success', verified: false }, 'does not show every line of it'],
+  [{ status: 'success', verified: true, warnings: ['There is no copy after it'] }, 'There is no copy after it'],
+  [{ status: 'queued' }, 'The answer does not say that the device took it.'],
+  ['', 'The answer does not say that the device took it.'],
+];
+
 // Takes some 20 s: one service and one Chromium.
 describeInBrowser('console: devices, compliance, triggers, time, people', () => {
   const service = useService();
@@ -83,9 +92,33 @@ describeInBrowser('console: devices, compliance, triggers, time, people', () => 
     await page.getByRole('link', { name: 'lab-01' }).click();
     await page.getByLabel('Lines').fill('interface Loopback7\n description from the console');
     await page.getByRole('button', { name: 'Apply' }).click();
-    await page.getByRole('status').getByText('The device took the configuration.').waitFor();
+    await page.getByRole('status').getByText('The device took the configuration and shows every line').waitFor();
     await page.getByRole('group', { name: 'Running configuration' }).getByText('from the console').waitFor();
-    await page.getByRole('cell', { name: 'applied' }).waitFor();
+    await page.getByRole('cell', { name: 'verified' }).waitFor();
+    for (const [answer, words] of answersOfDevices) {
+      await page.route(/\/configuration$/, (route) => route.fulfill({ json: answer }), { times: 1 });
+      await page.getByRole('button', { name: 'Apply' }).click();
+      await page.getByRole('alert').getByText(words).waitFor();
+    }
+    await page.getByText('% Ambiguous').waitFor({ state: 'detached' });
+  });
+
+  it('shows an answer that takes longer than the pause between events', async () => {
+    const page = await newPage();
+    await page.route(/\/operations-manager\/triggers\?/, async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 1500));
+      await route.continue().catch(() => undefined);
+    });
+    await page.enter('/triggers');
+    let isShown = false;
+    const events = async (): Promise<void> => {
+      while (!isShown) {
+        ok(await service.ask('PATCH', `${operations}/triggers/${trigger}`, { description: `Changed ${Date.now()}` }));
+        await new Promise((resolve) => setTimeout(resolve, 300));
+      }
+    };
+    const shown = page.getByRole('link', { name: 'A link is down' }).waitFor();
+    await Promise.all([events(), shown.finally(() => (isShown = true))]);
   });
 
   it('restores a template that was deleted, after a dry run', async () => {

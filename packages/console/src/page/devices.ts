@@ -1,5 +1,7 @@
 import type { Operations } from '@automation-platform/client';
+import { isObject } from '@automation-platform/json';
 import { useRef, useState } from 'preact/hooks';
+import { textOf } from './fields.ts';
 import { html } from './html.ts';
 import { useLoaded } from './loading.ts';
 import { place } from './location.ts';
@@ -55,7 +57,17 @@ const Changes = ({ name }: { readonly name: string }) => {
   const loaded = useLoaded(() => changesOf(name), [name], { when: ({ topic }) => topics.includes(topic) });
   type Change = NonNullable<typeof loaded.value>[number];
   const dataOf = ({ data }: Change) =>
-    data as { readonly reason?: string; readonly verified?: boolean; readonly lines?: number };
+    data as {
+      readonly reason?: string;
+      readonly verified?: boolean | null;
+      readonly unverified?: true;
+      readonly lines?: number;
+    };
+  const outcomeOf = (change: Change): string => {
+    if (change.topic !== topics[0]) return 'failed';
+    if (dataOf(change).unverified) return 'unverified';
+    return dataOf(change).verified === true ? 'verified' : 'applied';
+  };
   return html`<${Section} title="Changes"><${Shown} loaded=${loaded}>${(
     rows: readonly Change[],
   ) => html`<${Table} label="Changes" rows=${rows} keyOf=${(change: Change) => change.id} empty="The platform has not changed this device."
@@ -64,12 +76,39 @@ const Changes = ({ name }: { readonly name: string }) => {
       { title: 'By', cell: (change: Change) => change.actor?.username },
       {
         title: 'Outcome',
-        cell: (change: Change) =>
-          html`<${Status} word=${change.topic === topics[0] ? 'applied' : 'failed'} /> ${dataOf(change).verified === true && html`<${Status} word="verified" />`}`,
+        cell: (change: Change) => html`<${Status} word=${outcomeOf(change)} />`,
       },
       { title: 'Lines', kind: 'number', cell: (change: Change) => dataOf(change).lines },
       { title: 'Reason', kind: 'wide', cell: (change: Change) => dataOf(change).reason },
     ]} />`}</${Shown}></${Section}>`;
+};
+
+type Verdict = { readonly words: string; readonly isSure: boolean; readonly lines: readonly string[] };
+
+const linesIn = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(textOf) : []);
+
+/** What the answer to a change says. A controller answers as it likes: its words are no proof of anything. */
+const verdictOf = (answer: unknown): Verdict => {
+  const { status, verified, unrecognized, warnings, message } = isObject(answer) ? answer : {};
+  const lines = [
+    ...linesIn(unrecognized).map((line) => `Not understood by the platform: ${line}`),
+    ...linesIn(warnings),
+  ];
+  const verdict = (words: string, isSure = false): Verdict => ({ words, isSure, lines });
+  if (status === 'unverified') return verdict('Nobody knows if the device took the whole configuration.');
+  if (status !== 'success') return verdict(`The answer does not say that the device took it. ${textOf(message)}`);
+  if (verified === true)
+    return verdict('The device took the configuration and shows every line of it.', lines.length === 0);
+  if (verified === false) return verdict('The device accepted the configuration but does not show every line of it.');
+  return verdict('The device accepted the configuration. It was not verified.', lines.length === 0);
+};
+
+/** The outcome of a change, as its answer has it. */
+const Outcome = ({ answer }: { readonly answer: unknown }) => {
+  const { words, isSure, lines } = verdictOf(answer);
+  return html`<div class="outcome ${isSure ? 'good' : 'wait'}" role=${isSure ? 'status' : 'alert'}><strong>${words}</strong>
+      ${lines.length > 0 && html`<ul>${lines.map((line, i) => html`<li key=${i}><code class="code">${line}</code></li>`)}</ul>`}</div>
+    <details><summary>The whole answer</summary><${Json} value=${answer} label="Answer of the device" /></details>`;
 };
 
 const ApplyConfiguration = ({ name, again }: { readonly name: string; readonly again: () => void }) => {
@@ -93,8 +132,8 @@ const ApplyConfiguration = ({ name, again }: { readonly name: string; readonly a
   };
   return html`<${Section} title="Apply a configuration">
     <label class="field">Lines<textarea class="code" rows="6" spellcheck="false" value=${text} onInput=${type}></textarea></label>
-    <div class="actions"><${Action} label="Apply" kind="main" disabled=${text.trim() === ''} operation="configuration-manager.applyDeviceConfig" does=${apply} says="The device took the configuration." /></div>
-    ${answer !== undefined && html`<${Json} value=${answer} label="Answer of the device" />`}
+    <div class="actions"><${Action} label="Apply" kind="main" disabled=${text.trim() === ''} operation="configuration-manager.applyDeviceConfig" does=${apply} /></div>
+    ${answer !== undefined && html`<${Outcome} answer=${answer} />`}
   </${Section}>`;
 };
 

@@ -1,6 +1,6 @@
 /** The fields of a form, by its schema and layout. */
+import { isObject, type Members } from '@automation-platform/json';
 
-export type Members = Readonly<Record<string, unknown>>;
 type Schema = Members;
 
 export type Kind = 'text' | 'long' | 'number' | 'boolean' | 'choice' | 'choices' | 'file' | 'list' | 'object' | 'json';
@@ -33,9 +33,6 @@ export const textOf = (value: unknown): string => {
   if (value === undefined || value === null) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);
 };
-
-export const isObject = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const textIn = (members: Members, ...names: readonly string[]): string => {
   for (const name of names) if (typeof members[name] === 'string' && members[name] !== '') return members[name];

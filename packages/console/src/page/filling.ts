@@ -1,5 +1,6 @@
+import { isObject } from '@automation-platform/json';
 import { useMemo, useRef, useState } from 'preact/hooks';
-import { escaped, type Field, type FormDocument, faultsOf, formOf, isObject, presetOf } from './fields.ts';
+import { escaped, type Field, type FormDocument, faultsOf, formOf, presetOf } from './fields.ts';
 import { CallRefused, newKey } from './platform.ts';
 
 /** Pointers in refusals begin with the place of the form's data in the request. */

@@ -1,5 +1,6 @@
+import { isObject, type Members } from '@automation-platform/json';
 import { useId } from 'preact/hooks';
-import { escaped, type Field, isObject, type Kind, type Members, textOf } from './fields.ts';
+import { escaped, type Field, type Kind, textOf } from './fields.ts';
 import { html } from './html.ts';
 
 type Props = {

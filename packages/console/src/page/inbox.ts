@@ -1,6 +1,7 @@
 import type { Operations } from '@automation-platform/client';
+import { isObject } from '@automation-platform/json';
 import { useMemo, useState } from 'preact/hooks';
-import { type FormDocument, isObject, textOf } from './fields.ts';
+import { type FormDocument, textOf } from './fields.ts';
 import { useFilling } from './filling.ts';
 import { FieldsOf } from './form.ts';
 import { html } from './html.ts';

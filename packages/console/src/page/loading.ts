@@ -44,7 +44,7 @@ export const useLoaded = <T>(load: () => Promise<T>, by: readonly unknown[], opt
       }),
     ];
     const { every } = latest.current.options;
-    const timer = every === undefined ? undefined : setInterval(() => !document.hidden && ask(), every);
+    const timer = every === undefined ? undefined : setInterval(() => !document.hidden && ask(leastMs), every);
     return () => {
       for (const end of ends) end();
       clearInterval(timer);
@@ -57,13 +57,18 @@ export const useLoaded = <T>(load: () => Promise<T>, by: readonly unknown[], opt
 const loader = <T>(latest: () => { readonly load: () => Promise<T> }) => {
   const state: Signal<Omit<Loaded<T>, 'again'>> = signal({ isLoading: true });
   let turn = 0;
+  /** The turn whose answer is under way; 0: none. */
+  let asked = 0;
+  let isDue = false;
   let last = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const run = async (): Promise<void> => {
     timer = undefined;
     last = Date.now();
+    isDue = false;
     const mine = ++turn;
+    asked = mine;
     state.value = { ...state.peek(), isLoading: true };
     const next = await latest()
       .load()
@@ -72,23 +77,30 @@ const loader = <T>(latest: () => { readonly load: () => Promise<T> }) => {
         (error: unknown) => ({ ...state.peek(), error, isLoading: false }),
       );
     if (mine !== turn) return;
+    asked = 0;
     state.value = next;
     if ('error' in next && next.error instanceof CallRefused && next.error.status === 503) ask(pauseMs);
+    else if (isDue) ask(leastMs);
   };
 
   const ask = (pause = 0): void => {
     if (pause === 0) {
       clearTimeout(timer);
       timer = setTimeout(run, 0);
-    } else timer ??= setTimeout(run, Math.max(50, last + pause - Date.now()));
+    } else if (asked !== 0 && timer === undefined) isDue = true;
+    else timer ??= setTimeout(run, Math.max(50, last + pause - Date.now()));
   };
 
   return {
     state,
-    /** Asks soon; `pause`: not before this time, in milliseconds, since the last one. */
+    /**
+     * Asks soon; an answer under way is another question's, and is not shown. With `pause` the question is the same: an
+     * answer under way is shown first, and it is asked again this time, in milliseconds, after it was asked.
+     */
     ask,
     stop: (): void => {
       turn++;
+      asked = 0;
       clearTimeout(timer);
       timer = undefined;
     },

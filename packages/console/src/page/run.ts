@@ -1,5 +1,6 @@
 import type { Operations } from '@automation-platform/client';
-import { type FormDocument, isObject } from './fields.ts';
+import { isObject } from '@automation-platform/json';
+import type { FormDocument } from './fields.ts';
 import { useFilling } from './filling.ts';
 import { FieldsOf } from './form.ts';
 import { html } from './html.ts';
