@@ -58,7 +58,7 @@ const loader = <T>(latest: () => { readonly load: () => Promise<T> }) => {
   const state: Signal<Omit<Loaded<T>, 'again'>> = signal({ isLoading: true });
   let turn = 0;
   /** The turn whose answer is under way; 0: none. */
-  let asked = 0;
+  let turnUnderWay = 0;
   let isDue = false;
   let last = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -68,7 +68,7 @@ const loader = <T>(latest: () => { readonly load: () => Promise<T> }) => {
     last = Date.now();
     isDue = false;
     const mine = ++turn;
-    asked = mine;
+    turnUnderWay = mine;
     state.value = { ...state.peek(), isLoading: true };
     const next = await latest()
       .load()
@@ -77,7 +77,7 @@ const loader = <T>(latest: () => { readonly load: () => Promise<T> }) => {
         (error: unknown) => ({ ...state.peek(), error, isLoading: false }),
       );
     if (mine !== turn) return;
-    asked = 0;
+    turnUnderWay = 0;
     state.value = next;
     if ('error' in next && next.error instanceof CallRefused && next.error.status === 503) ask(pauseMs);
     else if (isDue) ask(leastMs);
@@ -87,7 +87,7 @@ const loader = <T>(latest: () => { readonly load: () => Promise<T> }) => {
     if (pause === 0) {
       clearTimeout(timer);
       timer = setTimeout(run, 0);
-    } else if (asked !== 0 && timer === undefined) isDue = true;
+    } else if (turnUnderWay !== 0 && timer === undefined) isDue = true;
     else timer ??= setTimeout(run, Math.max(50, last + pause - Date.now()));
   };
 
@@ -100,7 +100,7 @@ const loader = <T>(latest: () => { readonly load: () => Promise<T> }) => {
     ask,
     stop: (): void => {
       turn++;
-      asked = 0;
+      turnUnderWay = 0;
       clearTimeout(timer);
       timer = undefined;
     },
