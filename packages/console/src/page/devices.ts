@@ -87,7 +87,7 @@ type Verdict = { readonly words: string; readonly isSure: boolean; readonly line
 
 const linesIn = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(textOf) : []);
 
-/** What the answer to a change says. A controller answers as it likes: its words are no proof of anything. */
+/** The sense of the answer to a change. A controller answers as it likes: its words are no proof of anything. */
 const verdictOf = (answer: unknown): Verdict => {
   const { status, verified, unrecognized, warnings, message } = isObject(answer) ? answer : {};
   const lines = [
