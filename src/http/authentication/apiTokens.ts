@@ -101,10 +101,9 @@ export const apiTokens = ({ model, settled, head, handle, clock: { now } }: Node
       handle(useToken, { id, input: { address }, actor: holder(account), operation, requestId }).catch(() => undefined);
     },
     onEvent: ({ stream, topic }: Pick<Recorded, 'stream' | 'topic'>): void => {
-      const { category, id } = splitStream(stream);
-      if (category !== 'token' || topic !== 'tokenDeleted') return;
+      if (topic !== 'tokenDeleted') return;
       endings++;
-      cache.delete(id);
+      cache.delete(splitStream(stream).id);
     },
   };
 };

@@ -118,6 +118,12 @@ const tokenCallers = ({ logins, apiTokens, accessTokens, vouched }: TokenNeeds) 
   };
 };
 
+/** Passes each event to the listener of its category, if there is one. */
+const byCategory = (listeners: Readonly<Record<string, (event: EventNotice) => void>>) => {
+  const all = new Map(Object.entries(listeners));
+  return (event: EventNotice): void => all.get(splitStream(event.stream).category)?.(event);
+};
+
 /** Finds out who calls: by HTTP Basic (basicLogins.ts), by the token of a login (tokens.ts), by that of a script, worker or
  * service (apiTokens.ts), or by that of an issuer (accessTokens.ts). */
 export const authenticator = (node: Node, { settings, secure, directory, openId }: Options) => {
@@ -172,12 +178,12 @@ export const authenticator = (node: Node, { settings, secure, directory, openId 
     return byToken.load(token, credentials);
   };
 
-  const onProvider = ({ stream }: EventNotice): void => {
-    if (splitStream(stream).category !== 'provider') return;
+  const onProvider = (): void => {
     providers.providerChanged();
     vouching.providerChanged();
     accessTokens.providerChanged();
   };
+  const notify = byCategory({ login: tokens.onEvent, token: apiTokens.onEvent, provider: onProvider });
 
   const verify = verifierOf(basic);
 
@@ -247,17 +253,13 @@ export const authenticator = (node: Node, { settings, secure, directory, openId 
     onStored: (events: readonly EventNotice[]): void => {
       for (const event of events) {
         changes.onStored(event);
-        tokens.onEvent(event);
-        apiTokens.onEvent(event);
-        onProvider(event);
+        notify(event);
       }
     },
     /** Call with the same events, from every node, once their documents can be read. */
     onEvent: (event: EventNotice): void => {
       accounts.onEvent(event);
-      tokens.onEvent(event);
-      apiTokens.onEvent(event);
-      onProvider(event);
+      notify(event);
       changes.onShown(event);
     },
     /** How many wrong user names or passwords were sent. */

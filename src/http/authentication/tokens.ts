@@ -175,8 +175,7 @@ const heldLogins = (commands: LoginCommands, settings: () => LoginSettings, { no
       return use(id, login);
     },
     onEvent: ({ stream, topic, data }: Pick<Recorded, 'stream' | 'topic' | 'data'>): void => {
-      const { category, id } = splitStream(stream);
-      if (category !== 'login') return;
+      const { id } = splitStream(stream);
       if (topic === 'loggedOut') {
         ended++;
         cache.delete(id);
