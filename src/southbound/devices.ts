@@ -83,14 +83,17 @@ const inLine = 256;
 
 /** A controller knows itself how it takes configurations. */
 const abilitiesOf = (type: KnownDevice['type'], { ostype }: Device, { show }: Members): FoundDevice['abilities'] => {
-  const { running, candidate } = typeOf(ostype);
-  if (type === 'http') return { read: true, confirm: true, replace: true, tryOut: false };
-  if (type === 'lab') return { read: true, confirm: candidate?.confirmed !== undefined, replace: true, tryOut: true };
+  const { running, candidate, undoneBy } = typeOf(ostype);
+  const undo = undoneBy !== undefined;
+  if (type === 'http') return { read: true, confirm: true, replace: true, tryOut: false, undo };
+  if (type === 'lab')
+    return { read: true, confirm: candidate?.confirmed !== undefined, replace: true, tryOut: true, undo };
   return {
     read: show !== undefined || running !== undefined,
     confirm: candidate?.confirmed !== undefined,
     replace: candidate?.replace !== undefined,
     tryOut: candidate?.compare !== undefined,
+    undo,
   };
 };
 

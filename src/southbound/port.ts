@@ -33,13 +33,14 @@ export type FoundDevice = {
 
 /**
  * The abilities of a device: its configuration can be read, is taken for a time to be confirmed, is replaced as a whole, or is
- * tried out without leaving anything.
+ * tried out without leaving anything; its lines can be undone one by one.
  */
 type Abilities = {
   readonly read: boolean;
   readonly confirm: boolean;
   readonly replace: boolean;
   readonly tryOut: boolean;
+  readonly undo: boolean;
 };
 
 /** A host key as a device shows it. */
@@ -230,6 +231,9 @@ export type PredictionRun = {
   readonly replaces: boolean;
 };
 
+/** A configuration that a device shows, and the one that it is to have. */
+export type WayRun = { readonly running: string; readonly goal: string; readonly ostype: string };
+
 /** How a configuration follows from the one before. `isChange`: more differs than lines that always change. */
 export type FollowingText = { readonly difference: StoredDifference; readonly isChange: boolean };
 
@@ -271,6 +275,8 @@ export type Renderer = {
   /** Says how a configuration follows from the one before. Throws as `evaluate` does. */
   follow(run: FollowingTextRun, evaluation: Evaluation): Promise<FollowingText>;
   /** Predicts what a configuration changes. Throws as `evaluate` does. */
+  /** The lines that lead a device to a configuration; null for types that undo lines in other words. Throws as `evaluate` does. */
+  linesTo(run: WayRun, evaluation: Evaluation): Promise<readonly string[] | null>;
   predict(run: PredictionRun, evaluation: Evaluation): Promise<Predicted>;
   close(): Promise<void>;
 };

@@ -135,7 +135,8 @@ const single = [
   /^username \S+/,
   /^neighbor \S+ \S+/,
 ];
-const placeOf = (line: string): string =>
+/** The beginning of a line of which a section has one alone; else the line. */
+export const placeOf = (line: string): string =>
   single.map((form) => form.exec(line)?.[0]).find((place) => place !== undefined) ?? line;
 
 /** The line's first word, its first two words and so on, up to `mostWords`, and the whole line. */

@@ -49,11 +49,12 @@ while printf %s "$name$mode#"; input line; do
 done
 `;
 
-const startSshd = async (): Promise<SshServer> => {
+/** `program`: the text of the program that is the shell of all sessions. `file` keeps its configuration. */
+const startSshd = async (program: (file: string) => string): Promise<SshServer> => {
   const folder = mkdtempSync(join(tmpdir(), 'sshd-'));
   const at = (name: string) => join(folder, name);
   for (const key of ['host', 'user']) execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', at(key)]);
-  writeFileSync(at('router'), router(at('running-config')), { mode: 0o755 });
+  writeFileSync(at('router'), program(at('running-config')), { mode: 0o755 });
   const root = process.getuid?.() === 0;
   // As root the server insists on the folder that Debian gives it; without, it cannot give terminals everywhere.
   if (root) mkdirSync('/run/sshd', { recursive: true, mode: 0o755 });
@@ -115,7 +116,7 @@ const startSshd = async (): Promise<SshServer> => {
 };
 
 /** A suite with an SSH server of its own. Skipped without sshd; in CI that fails. */
-export const describeSsh = (title: string, suite: (server: () => SshServer) => void): void => {
+export const describeSsh = (title: string, suite: (server: () => SshServer) => void, program = router): void => {
   if (!sshd && process.env['CI'] !== 'true') {
     describe(title, () => {
       it('is not tested here: needs sshd (apt-get install openssh-server)');
@@ -125,7 +126,7 @@ export const describeSsh = (title: string, suite: (server: () => SshServer) => v
   describe(title, () => {
     let server: SshServer | undefined;
     before(async () => {
-      server = await startSshd();
+      server = await startSshd(program);
     });
     after(async () => {
       await server?.stop();

@@ -8,6 +8,7 @@ import {
   deviceConfiguration,
 } from '../../domain/configuration-manager/deviceConfigurations.ts';
 import type { CopiedDevice } from '../../domain/configuration-manager/deviceSources.ts';
+import { maskedLine } from '../../domain/configuration-manager/diffing/textDiff.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Evaluation } from '../../domain/engine/transforming.ts';
@@ -39,6 +40,7 @@ type ChangedDevice = CopiedDevice & {
     readonly confirm: boolean;
     readonly replace: boolean;
     readonly tryOut: boolean;
+    readonly undo: boolean;
   };
 };
 
@@ -55,6 +57,14 @@ type Needs = {
   readonly copies: Pick<DeviceCopies, 'store'>;
   readonly turns: DeviceTurns;
   readonly renderer: {
+    follow(
+      run: { readonly before: string; readonly after: string; readonly ostype: string },
+      evaluation: Evaluation,
+    ): Promise<{ readonly isChange: boolean }>;
+    linesTo(
+      run: { readonly running: string; readonly goal: string; readonly ostype: string },
+      evaluation: Evaluation,
+    ): Promise<readonly string[] | null>;
     unifiedDiff(run: { readonly first: string; readonly second: string }, evaluation: Evaluation): Promise<string>;
     predict(
       run: { readonly running: string; readonly config: string; readonly ostype: string; readonly replaces: boolean },
@@ -73,6 +83,8 @@ type Change = {
   readonly about: Omit<Request, 'id' | 'input'>;
   readonly found: ChangedDevice;
   readonly config: string;
+  /** The configuration is the one that the device is to have, not lines that are sent. */
+  readonly isGoal?: true;
   readonly options: ChangeOptions;
   readonly calls: (signal: AbortSignal) => Calls;
   readonly signal: AbortSignal;
@@ -81,6 +93,9 @@ type Change = {
   /** Called when the change is about to begin, which happens once. */
   readonly acts?: () => void;
 };
+
+/** A change that is only tried out. */
+type Attempt = Omit<Change, 'mayBackUp' | 'acts'>;
 
 export const withoutConditions = (about: Change['about']) => ({
   ...about,
@@ -95,9 +110,14 @@ const unfit = (option: string, message: string): never => {
 };
 
 /** Throws for options that the device cannot fulfil, before anything is sent. */
-const refuseOptions = ({ found, options }: Pick<Change, 'found' | 'options'>): void => {
+const refuseOptions = ({ found, options, isGoal }: Pick<Change, 'found' | 'options' | 'isGoal'>): void => {
   const { abilities, device, type } = found;
   const name = JSON.stringify(device.name);
+  if (isGoal && !abilities.replace && !abilities.undo)
+    throw new RequestError('unprocessable', `The lines of ${name} are undone in words of their own: go back by hand`, {
+      path: '/backup',
+    });
+  if (isGoal && !abilities.replace && !abilities.read) throw unreadable(found, 'backup');
   if (options.replace && !abilities.replace) unfit('replace', `${name} cannot replace its whole configuration`);
   if (options.confirm !== undefined && !abilities.confirm) unfit('confirm', `${name} does not go back by itself`);
   if (type === 'http' || options.confirm === undefined) return;
@@ -119,9 +139,8 @@ const keepsCopies = ({ found, options, mayBackUp }: Change): boolean => {
   return abilities.read && (options.backup ?? backups ?? (type !== 'http' && mayBackUp));
 };
 
-/** Changes devices: one change at a time for each, with copies before and after, and never twice. */
-export const deviceChanges = (needs: Needs) => {
-  const { handle, tools, copies, turns, renderer, now, digest } = needs;
+/** Copies before and after changes. */
+const changeCopies = ({ copies, renderer }: Pick<Needs, 'copies' | 'renderer'>) => {
   const copy = async (
     { id, about, found, signal }: Change,
     when: 'before' | 'after',
@@ -172,27 +191,80 @@ export const deviceChanges = (needs: Needs) => {
     };
   };
 
+  return { copyBefore, copyAfter };
+};
+
+/** Changes that lead to a configuration. */
+const changeGoals = ({ renderer }: Pick<Needs, 'renderer'>) => {
+  /** The lines that lead a device from its configuration to the one of a change. */
+  const wayOf = async ({ found, config, about, signal }: Attempt, running: string): Promise<readonly string[]> => {
+    const run = { running, goal: config, ostype: found.device.ostype ?? '' };
+    return (await renderer.linesTo(run, { account: about.actor.id, signal })) ?? [];
+  };
+
+  /** The text that is sent. `running`: the configuration of the device, if it was read. */
+  const textOf = async (change: Attempt, signal: AbortSignal, running?: string): Promise<string> => {
+    const { found, config, calls, isGoal } = change;
+    if (!isGoal || found.abilities.replace) return config;
+    return (await wayOf(change, running ?? (await calls(signal).configuration(found.device.name)))).join('\n');
+  };
+
+  /** Compares the configuration that a device has after a change with its goal. */
+  const compared = async (change: Change, { running, account = {} }: Answered): Promise<Account> => {
+    const { found, config, calls, about, signal } = change;
+    try {
+      const after = running ?? (await calls(signal).configuration(found.device.name));
+      const run = { before: config, after, ostype: found.device.ostype ?? '' };
+      const { isChange } = await renderer.follow(run, { account: about.actor.id, signal });
+      if (!isChange) return { ...account, verified: true };
+      const warning = 'The configuration still differs from the copy';
+      return { ...account, verified: false, warnings: [...(account.warnings ?? []), warning] };
+    } catch {
+      return { ...account, verified: null };
+    }
+  };
+
+  return { textOf, compared };
+};
+
+/** Changes devices: one change at a time for each, with copies before and after, and never twice. */
+export const deviceChanges = (needs: Needs) => {
+  const { handle, tools, turns, renderer, now, digest } = needs;
+  const { copyBefore, copyAfter } = changeCopies(needs);
+  const { textOf, compared } = changeGoals(needs);
+
   /** The answer with what the change adds to it. That of a controller is passed on as it is. */
-  const extended = ({ id, found }: Change, text: string, account: Account): string => {
+  const extended = ({ id, found, isGoal }: Change, text: string, account: Account): string => {
     const body: unknown = found.type === 'http' ? undefined : JSON.parse(text);
     if (!isObject(body)) return text;
     const { diff, backups, warnings, confirmUntil } = account;
     const until = confirmUntil === undefined ? undefined : new Date(confirmUntil).toISOString();
-    return JSON.stringify({ ...body, change: id, ...defined({ diff, backups, warnings, confirmUntil: until }) });
+    const { verified } = account;
+    const ofGoal = isGoal && body.status !== 'error' && { status: verified ? 'success' : 'unverified', verified };
+    return JSON.stringify({
+      ...body,
+      ...ofGoal,
+      change: id,
+      ...defined({ diff, backups, warnings, confirmUntil: until }),
+    });
   };
 
   const outcomeOf = async (change: Change, keeps: boolean, signal: AbortSignal): Promise<Outcome> => {
-    const { id, found, config, options, calls } = change;
+    const { id, found, options, calls, isGoal } = change;
     const before = keeps ? await copyBefore(change, signal) : undefined;
+    const config = await textOf(change, signal, before?.text);
     const begun = now();
     const isController = found.type === 'http';
-    const answered = await calls(signal).apply(found, config, isController ? options : { ...options, change: id });
-    const { status, text, unverified } = answered;
-    const copied = before ? await copyAfter(change, before, answered) : answered.account;
+    const first = await calls(signal).apply(found, config, isController ? options : { ...options, change: id });
+    const { status, text } = first;
+    const account = isGoal && status < 300 ? await compared(change, first) : first.account;
+    const unverified = isGoal && status < 300 && account?.verified !== true ? true : first.unverified;
+    const answered = { ...first, ...defined({ account }) };
+    const copied = before ? await copyAfter(change, before, answered) : account;
     // The device began to count later than this.
     const { confirm } = isController || status > 299 ? {} : options;
-    const account = confirm === undefined ? copied : { ...copied, confirmUntil: begun + confirm * 60_000 };
-    return defined({ status, text: extended(change, text, account ?? {}), unverified, account });
+    const whole = confirm === undefined ? copied : { ...copied, confirmUntil: begun + confirm * 60_000 };
+    return defined({ status, text: extended(change, text, whole ?? {}), unverified, account: whole });
   };
 
   return {
@@ -237,21 +309,23 @@ export const deviceChanges = (needs: Needs) => {
     },
 
     /** Says what a change would do: the device itself where it can, else by merging. Nothing is changed or stored. */
-    dryRun: async (change: Omit<Change, 'mayBackUp' | 'acts'>): Promise<Answered> => {
-      const { id, about, found, config, options, calls, signal } = change;
+    dryRun: async (change: Attempt): Promise<Answered> => {
+      const { id, about, found, options, calls, signal, isGoal } = change;
       refuseOptions(change);
       const { abilities, device } = found;
+      const config = await textOf(change, signal);
+      const lines = isGoal && !abilities.replace ? config.split('\n').map(maskedLine) : undefined;
       const turn = { found, change: id, isAside: true, about: withoutConditions(about), signal } as const;
       const own = abilities.tryOut
         ? await turns.inTurn(turn, (inTurn) => calls(inTurn).dryRun(found, config, { ...options, change: id }))
         : undefined;
-      if (own) return own;
+      if (own) return { ...own, text: JSON.stringify({ ...JSON.parse(own.text), ...defined({ lines }) }) };
       if (!abilities.read) throw unreadable(found, 'dryRun');
       const running = await calls(signal).configuration(device.name);
       const run = { running, config, ostype: device.ostype ?? '', replaces: options.replace === true };
       const { diff, warnings } = await renderer.predict(run, { account: about.actor.id, signal });
       const body = { device: device.name, status: 'dryRun', diff: shownDiff(diff), predicted: true, warnings };
-      return { status: 200, text: JSON.stringify(body) };
+      return { status: 200, text: JSON.stringify({ ...body, ...defined({ lines }) }) };
     },
   };
 };

@@ -1,3 +1,4 @@
+import { isObject } from '@automation-platform/json';
 import { type Static, Type } from 'typebox';
 import type { DeviceChanges } from '../../commands/configuration-manager/deviceChanges.ts';
 import { refusedBy } from '../../commands/configuration-manager/deviceConfigurations.ts';
@@ -275,7 +276,10 @@ const changeOf = async (
 };
 
 /** Makes a change, or says what it would do. */
-const answerOf = async (change: Awaited<ReturnType<typeof changeOf>>, service: Service): Promise<Answer> => {
+const answerOf = async (
+  change: Awaited<ReturnType<typeof changeOf>> & { readonly isGoal?: true },
+  service: Service,
+): Promise<Answer> => {
   if (change.options.dryRun) {
     const answer = await service.changes.dryRun(change);
     if (answer.status > 299) throw refusedBy(change.found.source.name, answer);
@@ -343,11 +347,45 @@ const confirm = actionRoute({
   },
 });
 
+const rollbackRow: Row = { name: 'rollbackDeviceConfig', access: ['operators'] };
+
+const rollback = actionRoute({
+  ...rollbackRow,
+  method: 'post',
+  path: `${path}/rollback`,
+  summary: 'Go back to a copy of a device',
+  description:
+    'Replaces the whole configuration where the type can, else sends the lines that lead to the copy, which a dry run shows. 409 ' +
+    'for a copy of another device.',
+  alternative: dryRunRow,
+  body: Type.Object(
+    {
+      backup: name('Id of a copy of the device'),
+      options: Type.Optional(Type.Unsafe<ChangeOptions>(changeOptionsSchema)),
+    },
+    { additionalProperties: false },
+  ),
+  answer: Type.Any({ description: 'As the answer to a configuration that is applied' }),
+  run: async (call, service) => {
+    const { backup, options = {} } = call.body;
+    const config = (found: FoundDevice) => configOf(backup, found, call, service);
+    const change = await changeOf(rollbackRow, call, service, { options, config });
+    const { replace } = change.found.abilities;
+    return answerOf({ ...change, isGoal: true, ...(replace && { options: { ...options, replace } }) }, service);
+  },
+});
+
 /** The configuration of a copy, to apply it to its device. */
-const configOf = async (backup: string, { device }: FoundDevice, call: Call, service: Service): Promise<string> => {
-  const copy = documentIn(deviceBackups, await service.entryById(deviceBackups, backup, call.actor));
+const configOf = async (
+  backup: string,
+  { device }: FoundDevice,
+  { actor, body }: Call,
+  service: Service,
+): Promise<string> => {
+  const path = isObject(body) && 'config' in body ? '/config/backup' : '/backup';
+  const copy = documentIn(deviceBackups, await service.entryById(deviceBackups, backup, actor));
   if (copy.name !== device.name)
-    throw new RequestError('conflict', `It is a copy of ${JSON.stringify(copy.name)}`, { path: '/config/backup' });
+    throw new RequestError('conflict', `It is a copy of ${JSON.stringify(copy.name)}`, { path });
   return lasting(await service.copies.textOf(backup), typeOf(device.ostype).volatile ?? []);
 };
 
@@ -371,4 +409,5 @@ export const deviceRoutes: readonly Route[] = [
   }),
   apply,
   confirm,
+  rollback,
 ];

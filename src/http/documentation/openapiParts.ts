@@ -267,6 +267,8 @@ const also: Readonly<Record<string, readonly Code[]>> = {
   changePassword: ['forbidden'],
   createToken: ['forbidden'],
   applyDeviceConfig: ['adapter_failed'],
+  rollbackDeviceConfig: ['adapter_failed'],
+  confirmDeviceConfig: ['adapter_failed'],
   getDeviceConfiguration: ['adapter_failed'],
   testProvider: ['adapter_failed'],
 };

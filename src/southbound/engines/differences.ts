@@ -3,7 +3,8 @@ import { isChange, storedDifference } from '../../domain/configuration-manager/d
 import { diffTexts } from '../../domain/configuration-manager/diffing/textDiff.ts';
 import { unifiedDiff } from '../../domain/configuration-manager/diffing/unifiedDiff.ts';
 import type { Evaluated } from '../jsonata/evaluate.ts';
-import type { DiffRun, FollowingText, FollowingTextRun, PredictionRun } from '../port.ts';
+import { linesTo } from '../linesTo.ts';
+import type { DiffRun, FollowingText, FollowingTextRun, PredictionRun, WayRun } from '../port.ts';
 import { predictChange } from '../prediction.ts';
 import { typeOf } from '../types/table.ts';
 
@@ -21,12 +22,19 @@ export const evaluateFollowing = ({ before, after, ostype }: FollowingTextRun): 
   return { json: JSON.stringify(following) };
 };
 
-/** Predicts what a configuration changes. */
-export const evaluatePrediction = ({ running, config, ostype, replaces }: PredictionRun): Evaluated => {
+const unlessFault = (work: () => unknown): Evaluated => {
   try {
-    return { json: JSON.stringify(predictChange(running, config, typeOf(ostype), replaces)) };
+    return { json: JSON.stringify(work()) };
   } catch (error) {
     if (error instanceof TextFault) return { reason: `The configuration cannot be read: ${error.message}` };
     throw error;
   }
 };
+
+/** Predicts what a configuration changes. */
+export const evaluatePrediction = ({ running, config, ostype, replaces }: PredictionRun): Evaluated =>
+  unlessFault(() => predictChange(running, config, typeOf(ostype), replaces));
+
+/** Finds the lines that lead to a configuration. */
+export const evaluateWay = ({ running, goal, ostype }: WayRun): Evaluated =>
+  unlessFault(() => linesTo(running, goal, typeOf(ostype)) ?? null);

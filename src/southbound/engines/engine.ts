@@ -2,7 +2,7 @@ import '../../process/soundJson.ts';
 import { type Job, newJob, type Template, TemplateError } from '@automation-platform/jinja';
 import { evaluate } from '../jsonata/evaluate.ts';
 import { compared, evaluateGeneration, evaluateTranslation, specified } from './comparison.ts';
-import { evaluateDiff, evaluateFollowing, evaluatePrediction } from './differences.ts';
+import { evaluateDiff, evaluateFollowing, evaluatePrediction, evaluateWay } from './differences.ts';
 import type { Message, Supplied, Work } from './protocol.ts';
 import { transformed } from './transformation.ts';
 
@@ -35,6 +35,7 @@ const carriedOn = async (given: Work | Supplied): Promise<Message> => {
   if ('texts' in given) return evaluateTranslation(given);
   if ('deviceType' in given) return specified(given);
   if ('unit' in given) return evaluateDiff(given);
+  if ('goal' in given) return evaluateWay(given);
   if ('running' in given) return evaluatePrediction(given);
   if ('after' in given) return evaluateFollowing(given);
   if ('document' in given) return transformed(given);

@@ -175,6 +175,7 @@ export const engines = (count: () => number = () => usualCount, limits = usualLi
       (await resultOf({ ...run, unit: 'unified' }, evaluation, 'difference')) as string,
     follow: async (run, evaluation) => (await resultOf(run, evaluation, 'difference')) as FollowingText,
     predict: async (run, evaluation) => (await resultOf(run, evaluation, 'difference')) as Predicted,
+    linesTo: async (run, evaluation) => (await resultOf(run, evaluation, 'difference')) as readonly string[] | null,
     resize: () => {
       void endSurplus();
       changed();

@@ -10,6 +10,7 @@ import type {
   SimulationRun,
   SpecificationRun,
   TranslationRun,
+  WayRun,
 } from '../port.ts';
 
 /** The work of the engine. It takes one work at a time. */
@@ -24,6 +25,7 @@ export type Work =
   | DiffRun
   | FollowingTextRun
   | PredictionRun
+  | WayRun
   | SimulationRun;
 
 /** The templates that the engine wanted. */

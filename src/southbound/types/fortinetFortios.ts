@@ -17,6 +17,14 @@ export const fortinetFortios: DeviceType = {
     [/^unset (.+)$/, 'set $1'],
     [/^delete (.+)$/, 'edit $1'],
   ],
+  undoneBy: [
+    [/^set (\S+).*$/, 'unset $1'],
+    [/^edit (.+)$/, 'delete $1'],
+  ],
+  closes: [
+    [/^config .+$/, 'end'],
+    [/^edit .+$/, 'next'],
+  ],
   undoWords: '`unset` instead of `set`, `delete` instead of `edit`',
   form: 'sections',
   comment: numberSign,

@@ -16,6 +16,11 @@ export const huaweiVrp: DeviceType = {
   startup: 'display saved-configuration',
   undo: [[/^undo (.+)$/, '$1']],
   undoWords: '`undo` before the line',
+  undoneBy: [
+    [/^undo (.+)$/, '$1'],
+    [/^(.+)$/, 'undo $1'],
+  ],
+  closes: [[/^.+$/, 'quit']],
   form: 'sections',
   comment: numberSign,
   volatile: [/^!(?:last configuration was (?:updated|saved)|software version)\b/i],

@@ -68,6 +68,10 @@ export type DeviceType = {
   /** How a line is undone, and the line that is not there any more; none where that does not show. */
   readonly undo?: readonly (readonly [RegExp, string])[];
   readonly undoWords: string;
+  /** The line that removes one that is shown, by the first form that fits. None: it takes other words. */
+  readonly undoneBy?: readonly (readonly [RegExp, string])[];
+  /** The line that leaves the section of a line, by the first form that fits. */
+  readonly closes?: readonly (readonly [RegExp, string])[];
   /** The beginning of a line that says what is done, and is no part of what is there. */
   readonly verb?: RegExp;
   /** How `running` shows a configuration: in sections, or as one whole line each, below menus if so. */

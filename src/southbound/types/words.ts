@@ -38,11 +38,20 @@ export const ciscoHarmless: readonly RegExp[] = [
 export const editBanner = /^\[edit\b.*\]$/;
 
 /** How a line is undone: what it is undone by, and the line that is not there any more. */
-export const undoneByNo = { undo: [[/^no (.+)$/, '$1']], undoWords: '`no` before the line' } as const;
+export const undoneByNo = {
+  undo: [[/^no (.+)$/, '$1']],
+  undoWords: '`no` before the line',
+  undoneBy: [
+    [/^no (.+)$/, '$1'],
+    [/^(.+)$/, 'no $1'],
+  ],
+  closes: [[/^.+$/, 'exit']],
+} as const;
 export const undoneByDelete = {
   verb: /^set /,
   undo: [[/^delete (.+)$/, '$1']],
   undoWords: '`delete` instead of `set`',
+  undoneBy: [[/^set (.+)$/, 'delete $1']],
 } as const;
 
 export const exclamation = /^!/;

@@ -111,6 +111,21 @@ describe('Changes of devices', () => {
     refused(await confirm('lab-03', {}), 409, /waits/);
   });
 
+  it('go back to a copy, by replacing all or line by line', async () => {
+    const rollback = (device: string, body: object, ask = service.ask) =>
+      ask('POST', `${manager}/devices/${device}/configuration/rollback`, body);
+    const { backups } = ok(await apply('lab-01', { config: 'vlan 71\n name gone\nno ntp server 192.0.2.10' }));
+    const tried = ok(await rollback('lab-01', { backup: backups.before, options: { dryRun: true } }));
+    assert.match(tried.diff, /^-vlan 71$/m);
+    const back = ok(await rollback('lab-01', { backup: backups.before }));
+    assert.deepEqual([back.status, back.verified], ['success', true]);
+    assert.match(back.diff, /^-vlan 71\n- name gone$/m);
+    assert.equal((await get(back.backups.after)).rawConfig, (await get(backups.before)).rawConfig);
+    refused(await rollback('lab-02', { backup: backups.before }), 409, /copy of/);
+    refused(await rollback('lab-01', { backup: 'none' }), 404);
+    refused(await rollback('lab-01', { backup: backups.before }, who.reader), 403);
+  });
+
   it('put back a copy of the same device, and of no other', async () => {
     const { backups } = ok(await apply('lab-03', { config: 'vlan 41' }));
     const back = await apply('lab-03', { backup: backups.after });

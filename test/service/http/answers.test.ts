@@ -646,6 +646,10 @@ const requests = ({
     params: { deviceName: 'lab-03' },
     body: { config: { device: 'lab-03', config: 'hostname lab-03' }, options: { replace: false, confirm: 10 } },
   },
+  'POST /configuration_manager/devices/:deviceName/configuration/rollback': {
+    params: { deviceName: 'lab-01' },
+    body: { backup: labBackup, options: { backup: false } },
+  },
   'POST /configuration_manager/devices/:deviceName/configuration/confirm': {
     params: { deviceName: 'lab-03' },
     body: {},

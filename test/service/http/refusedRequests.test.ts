@@ -639,6 +639,11 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
         options: { confirm: 1 },
       }),
     ],
+    [`POST ${cm}/devices/:deviceName/configuration/rollback`]: [
+      refuse('not_found', `${cm}/devices/lab-01/configuration/rollback`, { backup: none }),
+      refuse('conflict', `${cm}/devices/lab-02/configuration/rollback`, { backup: w.backup }),
+      refuse('invalid', `${cm}/devices/lab-01/configuration/rollback`, {}),
+    ],
     [`POST ${cm}/devices/:deviceName/configuration/confirm`]: [
       refuse('not_found', `${cm}/devices/none/configuration/confirm`, {}),
       refuse('conflict', `${cm}/devices/lab-01/configuration/confirm`, {}),
