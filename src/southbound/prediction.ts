@@ -13,7 +13,7 @@ const sectionsOf = (lines: readonly Written[]): readonly Section[] =>
   lines.map(({ text, lines: within }) => ({ line: text, within: sectionsOf(within) }));
 
 /** The lines of a configuration as a device shows it. Throws `TextFault` for what is none. */
-const shownSections = (text: string, type: DeviceType): readonly Section[] =>
+export const shownSections = (text: string, type: DeviceType): readonly Section[] =>
   sectionsOf(nestedLines(readConfiguration(lasting(text, type.volatile ?? []), type.name)));
 
 /** The lines that are sent, as sections. Words of the top level are those that the device shows there. */
