@@ -28,17 +28,22 @@ type Place = {
   readonly folder: string;
   readonly directory?: string;
   readonly issuer?: string;
+  readonly device?: string;
 };
 
 /**
  * Runs all blocks in `sh` of a page as one script in the folder, against the service at this URL, and checks that its
  * output has each text after `#=> `, in that order.
  */
-export const runPage = async (page: string, { url, folder, token, directory = '', issuer = '' }: Place) => {
+export const runPage = async (
+  page: string,
+  { url, folder, token, directory = '', issuer = '', device = '' }: Place,
+) => {
   const present: Readonly<Record<string, string>> = {
     'http://127.0.0.1:3000': url,
     'ldap://127.0.0.1:3890': directory,
     'http://127.0.0.1:3900': issuer,
+    'ssh://127.0.0.1:2222': device,
   };
   const script = blocksIn(page, 'sh')
     .join('\n')

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { speaks } from './sshPeer.ts';
+import { type Behaviour, speaks } from './sshPeer.ts';
 
 /** It shows the same key in each run, as recorded answers do. */
 const hostKey = `-----BEGIN OPENSSH PRIVATE KEY-----
@@ -13,11 +13,12 @@ BEv1ya6Vnqp/8r4Hai6NRP9gAab/lRy8bTKAFsPaKwK2AAAAAAECAwQF
 `;
 
 /** A device on 127.0.0.1 that speaks SSH, and an adapter that knows it as `reachable`. */
-export const sshDevice = async () => {
-  const server = createServer(speaks({ hostKey })).listen(0, '127.0.0.1');
+export const sshDevice = async (shell?: Behaviour['shell']) => {
+  const server = createServer(speaks({ hostKey, ...(shell && { shell }) })).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
+    port,
     adapter: {
       name: 'reachable',
       type: 'ssh',

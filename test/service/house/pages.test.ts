@@ -4,7 +4,9 @@ import { loadSample } from '../../../src/demo/load.ts';
 import { freePort } from '../../support/freePort.ts';
 import { itWithShell, pageToken, runPage } from '../../support/pageCommands.ts';
 import { startServer, temporaryFolder } from '../../support/process.ts';
+import { routerShell } from '../../support/routerShell.ts';
 import { isWithoutSlapd } from '../../support/slapd.ts';
+import { sshDevice } from '../../support/sshDevice.ts';
 
 const modules = fileURLToPath(new URL('../../../node_modules', import.meta.url));
 
@@ -17,6 +19,7 @@ for (const name of [
   'first-workflow',
   'golden-configurations',
   'compliance-reports',
+  'devices',
 ])
   describe(`docs/${name}.md`, () => {
     const page = readFileSync(new URL(`../../../docs/${name}.md`, import.meta.url), 'utf8');
@@ -40,6 +43,8 @@ for (const name of [
       const issuer = `http://127.0.0.1:${await freePort()}`;
       if (page.includes('oidc-provider')) symlinkSync(modules, `${folder}/node_modules`);
       const token = await pageToken(server, 'correct-horse');
-      await runPage(page, { url: server.url, folder, token, directory, issuer });
+      const router = await sshDevice(routerShell('hostname core-1\ninterface Loopback7\n description none\n'));
+      const device = `ssh://127.0.0.1:${router.port}`;
+      await runPage(page, { url: server.url, folder, token, directory, issuer, device }).finally(router.close);
     }).timeout(120_000);
   });
