@@ -166,7 +166,7 @@ describe('The engines of templates and expressions', function () {
     await settings.refresh();
     const { renderer } = openWaysOut({
       config: readConfig({}),
-      node: { transformBy: () => undefined, clock: { now: Date.now }, model: {} } as unknown as Parameters<
+      node: { transformBy: () => undefined, clock: { now: Date.now }, model: {}, tools: {} } as unknown as Parameters<
         typeof openWaysOut
       >[0]['node'],
       settings,
