@@ -29,6 +29,8 @@ type KeptResource<Content extends Kept, E extends Event, Doc extends KeptDoc> = 
   ) => Promise<readonly Referrer[]>;
   /** The lock of decisions on what names such resources, if these must be there. */
   readonly lock?: string;
+  /** The lock of decisions on what the document names. */
+  readonly lockOfNamed?: (document: Members) => string | undefined;
   /** The methods of operations that a document stands for. */
   readonly needs?: Restorable['needs'];
 };
@@ -61,6 +63,7 @@ export const keptCommands = <Content extends Kept, E extends Event, Doc extends 
   collection,
   referrersOf,
   lock,
+  lockOfNamed,
   needs,
 }: KeptResource<Content, E, Doc>): KeptCommands => {
   type State = KeptState<Content>;
@@ -68,8 +71,8 @@ export const keptCommands = <Content extends Kept, E extends Event, Doc extends 
   const command = commandsOf<State, E>(of);
   const { create, replace, importOne, remove, seal, sealImport } = decisions;
   const renames = ({ exists, content }: State, { name }: Members): boolean => exists && name !== content.name;
-  const locksOfRename = (state: State, document: Members): string | undefined =>
-    renames(state, document) ? lock : undefined;
+  const locksOf = (state: State, document: Members): readonly string[] =>
+    [renames(state, document) ? lock : undefined, lockOfNamed?.(document)].filter((one) => one !== undefined);
 
   /** The resources that would lose this one if it got this name. */
   const referrersOfRename = async (
@@ -80,14 +83,14 @@ export const keptCommands = <Content extends Kept, E extends Event, Doc extends 
     referrers: renames(state, document) ? await referrersOf(id, [state.content.name], actor, tools) : [],
   });
 
-  const creation = command({ name: `create${word}`, input: schema, on: 'new', seal, decide: create });
+  const creation = command({ name: `create${word}`, input: schema, on: 'new', seal, decide: create, locks: locksOf });
   const replacement = command({
     name: `replace${word}`,
     input: schema,
     on: 'existing',
     seal,
     decide: replace,
-    locks: locksOfRename,
+    locks: locksOf,
     prepare: (request, tools) => referrersOfRename(request, request.input, tools),
   });
   const deletion = command({
@@ -105,7 +108,7 @@ export const keptCommands = <Content extends Kept, E extends Event, Doc extends 
     on: 'any',
     decide: importOne,
     seal: sealImport,
-    locks: (state, { document }) => locksOfRename(state, document),
+    locks: (state, { document }) => locksOf(state, document),
     prepare: async (request, tools) => ({
       ...(await referrersOfRename(request, request.input.document, tools)),
       ...(await importAuthors(

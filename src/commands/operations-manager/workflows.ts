@@ -8,6 +8,7 @@ import type { Referrer } from '../../domain/engine/references.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import {
   methodsNeeded,
+  transformationsNamed,
   workflow,
   workflowDecisions,
   workflowDocumentSchema,
@@ -30,7 +31,7 @@ import { isHidden } from '../engine/access.ts';
 import type { Tools } from '../engine/define.ts';
 import { referrerOf } from '../engine/references.ts';
 import { keptCommands } from '../keptDocuments/keptCommands.ts';
-import { whyUnfit } from '../template-builder/transformations.ts';
+import { transformationReferences, whyUnfit } from '../template-builder/transformations.ts';
 import { faultsOfSome } from './operationInputs.ts';
 
 /**
@@ -84,6 +85,7 @@ export const workflowCommands = keptCommands({
   decisions: workflowDecisions,
   collection: workflows,
   referrersOf,
+  lockOfNamed: (document) => (transformationsNamed(document).length > 0 ? transformationReferences : undefined),
   needs: methodsNeeded,
 });
 export const workflowKind = workflowCommands.kind;

@@ -221,7 +221,8 @@ export const importPrebuilt = command({
       locks.push(formReferences);
     if (types.has('project')) locks.push(...componentLocks());
     if (types.has('golden-config')) locks.push(treeReferences);
-    if (types.has('transformation') || types.has('automation')) locks.push(transformationReferences);
+    if (['transformation', 'automation', 'workflow'].some((type) => types.has(type)))
+      locks.push(transformationReferences);
     return [...new Set(locks)];
   },
   prepare: (request, tools) => preparing(request, tools),

@@ -2,14 +2,19 @@ import assert from 'node:assert/strict';
 import { createResourceGroup, updateResourceGroup } from '../../../src/commands/lifecycle-manager/resourceGroups.ts';
 import { createInstance, deleteInstance } from '../../../src/commands/lifecycle-manager/resourceInstances.ts';
 import { createResourceModel, deleteResourceModel } from '../../../src/commands/lifecycle-manager/resourceModels.ts';
+import { workflowCommands } from '../../../src/commands/operations-manager/workflows.ts';
+import { transformationCommands } from '../../../src/commands/template-builder/transformations.ts';
 import { idsIn } from '../../../src/domain/lifecycle-manager/idSets.ts';
 import { resourceGroup } from '../../../src/domain/lifecycle-manager/resourceGroups.ts';
 import { resourceInstance } from '../../../src/domain/lifecycle-manager/resourceInstances.ts';
 import { resourceModel } from '../../../src/domain/lifecycle-manager/resourceModels.ts';
+import { transformation as transformationAggregate } from '../../../src/domain/template-builder/transformations.ts';
 import { resourceInstances } from '../../../src/projections/lifecycle-manager/resourceInstances.ts';
 import { nodesOnLog, type TestNode } from '../../support/node.ts';
 import { stopping } from '../../support/stopping.ts';
+import { transformation } from '../../support/transformationSamples.ts';
 import { until } from '../../support/until.ts';
+import { ours, workflow } from '../../support/workflowSamples.ts';
 import { outcome } from '../../support/writer.ts';
 
 describe('Resource models on two nodes', function () {
@@ -123,4 +128,40 @@ describe('Resource models on two nodes', function () {
     );
     assert.equal(await finishing.tools.count(resourceInstances, { field: 'modelId', op: 'equals', value: m }), 0);
   });
+});
+
+describe('Workflows and the transformations that they name, on two nodes', function () {
+  this.timeout(300_000);
+  const { log, node } = nodesOnLog({ reacting: true });
+  const [w, t] = ['c', 'd'].map((letter) => letter.repeat(24)) as [string, string];
+  const document = workflow({ shape: ours('transformation', { tr_id: 'Site' }) }, ['start -> shape', 'shape -> end']);
+  const made = (one: TestNode) =>
+    one.command(transformationCommands.create, t, transformation('Site', { incoming: [], outgoing: [], steps: [] }));
+  const save = (one: TestNode) => one.command(workflowCommands.create, w, { ...document, name: 'Uses it' });
+  const remove = (one: TestNode) => one.command(transformationCommands.remove, t);
+
+  // Turn, name, workflow; turn, transformation.
+  for (const [first, appends] of [
+    ['the workflow', 3],
+    ['the deletion', 2],
+  ] as const)
+    for (let n = 1; n <= appends; n++)
+      it(`never lose one that a saved workflow names: ${first} stops before append ${n}`, async () => {
+        const held = stopping(log.store, n);
+        const [slow, quick] = [await node(held.store), await node()];
+        await made(quick);
+        await slow.catchUp();
+        held.arm();
+        const isSaving = first === 'the workflow';
+        const stopped = outcome(isSaving ? save(slow) : remove(slow));
+        await held.atStop;
+        const other = await outcome(isSaving ? remove(quick) : save(quick));
+        held.resume();
+        const results = [await stopped, other];
+        const [saved, deleted] = isSaving ? results : results.toReversed();
+        assert.ok(typeof saved === 'object', `${String(saved)}: a workflow may name what is gone`);
+        const { exists } = await quick.tools.state(transformationAggregate, t);
+        assert.equal(exists, deleted === 'conflict');
+        if (typeof deleted === 'object') assert.ok(deleted.position < saved.position, 'it went before');
+      });
 });
