@@ -11,10 +11,10 @@ export type AuditSources = {
   readonly log: LogReads & Pick<EventStore, 'at'>;
   readonly index: Pick<AuditIndex, 'read'>;
   readonly sees: (event: StoredEvent) => Promise<boolean>;
+  /** How many positions one request looks at; 50,000 by default. */
+  readonly mostLooked?: number;
 };
 
-/** How many positions one request looks at. */
-const mostLooked = 50_000;
 // Positions that are looked up in one turn of the event loop, and events that are read at once.
 const inOneTurn = 512;
 const atOnce = 32;
@@ -24,7 +24,7 @@ const atOnce = 32;
  * looked at. Resolves to the position before which nothing was looked at; undefined if nothing is left.
  */
 export const readNewest = async (
-  { log, index }: Pick<AuditSources, 'log' | 'index'>,
+  { log, index, mostLooked = 50_000 }: Pick<AuditSources, 'log' | 'index' | 'mostLooked'>,
   terms: readonly Term[],
   range: Range,
   take: (event: StoredEvent) => Promise<boolean> | boolean,

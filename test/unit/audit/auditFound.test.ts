@@ -44,8 +44,8 @@ const allPages = async (sources: AuditSources, wanted: Parameters<typeof findEve
 describe('a search of the log', function () {
   this.timeout(300_000);
 
-  it('looks at 50,000 positions a request: pages may be empty while the cursor leads on', async () => {
-    const count = 60_000;
+  it('looks at so many positions a request: pages may be empty while the cursor leads on', async () => {
+    const count = 6000;
     const db = openFile(':memory:', { timeout: 0 });
     db.exec(found.schema);
     const write = found.writer(db);
@@ -71,12 +71,13 @@ describe('a search of the log', function () {
         readAll: async function* () {},
       },
       index: { read: async (_, work) => work(db) },
+      mostLooked: 5000,
       // The caller sees but the oldest.
       sees: async ({ position }) => position <= 3,
     };
     const first = await findEvents(sources, { actor: 'a' }, { limit: 25 });
     assert.deepEqual(first.results, []);
-    assert.ok(first.cursor !== null && read >= 50_000 && read < 51_000, String(read));
+    assert.ok(first.cursor !== null && read >= 5000 && read < 5600, String(read));
     const second = await findEvents(sources, { actor: 'a' }, { limit: 25, cursor: first.cursor });
     assert.deepEqual([second.results.map(({ position }) => position), second.cursor], [[3, 2, 1], null]);
     db.close();
