@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { adminPassword, type Login, type TestService } from './service.ts';
 
 const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find((path) => existsSync(path));
@@ -16,10 +16,51 @@ export type ConsolePage = Page & {
   readonly logIn: (login?: Login) => Promise<void>;
   /** Opens a view with a login that begins now. */
   readonly enter: (address: string, login?: Login) => Promise<void>;
+  /** Waits until the view shows what it loads. */
+  readonly isReady: () => Promise<void>;
+  /** Throws if something reaches beyond its box or the page. */
+  readonly staysInside: (where: string) => Promise<void>;
   /** Throws if axe finds a violation, or if something is wider than the page. */
   readonly looksRight: (where: string) => Promise<void>;
   /** Faults of scripts, refusals by the content security policy, dialogs. */
   readonly faults: string[];
+};
+
+/** How people work. */
+export const ways = ['mouse', 'keyboard'] as const;
+export type Way = (typeof ways)[number];
+
+const mostTabs = 300;
+
+/** What hands do: with the mouse, or with the keyboard alone, which reaches everything by Tab. */
+export const handsOf = (page: Page, way: Way) => {
+  const reach = async (target: Locator): Promise<void> => {
+    await target.waitFor();
+    if (way === 'mouse') return target.click();
+    for (let i = 0; i < mostTabs; i++) {
+      if (await target.evaluate((element: any) => element === element.ownerDocument.activeElement)) return;
+      await page.keyboard.press('Tab');
+    }
+    assert.fail(`${mostTabs} times Tab do not reach ${target}`);
+  };
+  return {
+    /** Uses a link or a button. */
+    press: async (target: Locator, key = 'Enter'): Promise<void> => {
+      await reach(target);
+      if (way === 'keyboard') await page.keyboard.press(key);
+    },
+    /** Puts a text in the place of that of a field. */
+    type: async (target: Locator, text: string): Promise<void> => {
+      await reach(target);
+      await page.keyboard.press('ControlOrMeta+A');
+      await page.keyboard.insertText(text);
+    },
+    choose: async (target: Locator, option: string): Promise<void> => {
+      if (way === 'mouse') return void (await target.selectOption({ label: option }));
+      await reach(target);
+      await page.keyboard.type(option);
+    },
+  };
 };
 
 const admin: Login = { user: 'admin', password: adminPassword };
@@ -27,6 +68,21 @@ const admin: Login = { user: 'admin', password: adminPassword };
 type Violation = {
   readonly id: string;
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
+};
+
+/** Elements that reach beyond the page, or beyond a box of the content that does not scroll. Runs in the page. */
+const overflowing = (): readonly string[] => {
+  const { document } = globalThis as any;
+  const edge = document.documentElement.clientWidth;
+  const found: string[] = [];
+  for (const element of document.querySelectorAll('header *, nav *, main *')) {
+    if (element.closest('.scroll, .graph, pre, .skip, datalist, select, svg, textarea, input')) continue;
+    const { right, width } = element.getBoundingClientRect();
+    const box = element.parentElement.closest('section, form, fieldset, article, main, nav, header');
+    const most = Math.min(edge, box?.getBoundingClientRect().right ?? edge);
+    if (width > 0 && right > most + 1) found.push(`${element.outerHTML.slice(0, 120)}: ${right} > ${most}`);
+  }
+  return found.slice(0, 3);
 };
 
 /** Pages in one Chromium, which is started before the tests and stopped after them. No page may have had a fault. */
@@ -85,13 +141,15 @@ export const useBrowser = (service: TestService) => {
         ({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 200)} ${nodes[0]?.failureSummary}`,
       );
       assert.deepEqual(said, [], where);
-      const wide = await page.evaluate(() => {
-        const { scrollWidth, clientWidth } = (globalThis as any).document.documentElement;
-        return scrollWidth - clientWidth;
-      });
-      assert.ok(wide <= 0, `${where}: ${wide} pixels wider than the page`);
+      await staysInside(where);
     };
-    const made = Object.assign(page, { view, logIn, enter, looksRight, faults });
+    const staysInside = async (where: string): Promise<void> =>
+      assert.deepEqual(await page.evaluate(overflowing), [], `${where}: beyond its box`);
+    const isReady = async (): Promise<void> => {
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.locator('main:not(:has(.loading, [aria-busy=true]))').waitFor();
+    };
+    const made = Object.assign(page, { view, logIn, enter, isReady, looksRight, staysInside, faults });
     pages.push(made);
     return made;
   };

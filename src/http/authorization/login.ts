@@ -4,6 +4,7 @@ import { basicBytes, LoginRefused, type UserPassword } from '../authentication/b
 import type { ActionRoute, AreaRoutes, Call } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';
 import { orWrapped } from '../engine/schemas.ts';
+import { getLoginOptions } from './loginOptions.ts';
 import { whoamiRoutes } from './whoami.ts';
 
 const text = (description: string) => Type.Optional(Type.String({ description, maxLength: 1024 }));
@@ -149,5 +150,5 @@ export const loginRoutes: readonly ActionRoute[] = [login, logout];
 export const rootLoginRoutes = (areas: () => readonly AreaRoutes[]): AreaRoutes => ({
   area: 'service',
   prefix: '',
-  routes: [...loginRoutes, grantToken, ...whoamiRoutes(areas)],
+  routes: [...loginRoutes, getLoginOptions, grantToken, ...whoamiRoutes(areas)],
 });

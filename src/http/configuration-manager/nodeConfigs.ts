@@ -44,16 +44,14 @@ export const readText = async (
 type NewText = Static<typeof nodeTextSchema> & { readonly treeId: string };
 
 /**
- * Stores the text of a node. One that is no Jinja2, or has lines that cannot be read, is refused; one that does not
- * render with the version's variables is not: those of a plan or a device come to them.
+ * Reads the text of a node that is to be stored. One that is no Jinja2, or has lines that cannot be read, is refused; one that
+ * does not render with the version's variables is not: those of a plan or a device come to them.
  */
-const store = async (
-  about: ReturnType<typeof requestOf>,
-  { treeId, ...input }: NewText,
+const check = async (
+  { treeId, version, template, variables = {} }: NewText,
   call: Call,
   service: Service,
-): Promise<Pick<Answer, 'position' | 'replayed' | 'etag'>> => {
-  const { version, template, variables = {} } = input;
+): Promise<Specified | undefined> => {
   refuseText(template, '/data/template');
   const state = await service.tools.state(tree, treeId);
   const before = versionOf(state, version, '/treeVersion').variables;
@@ -62,7 +60,18 @@ const store = async (
     throw new RequestError('invalid', `The text cannot be stored: line ${read.line}: ${read.reason}`, {
       faults: [{ message: read.reason, line: read.line, path: '/data/template' }],
     });
-  const { revision, position, replayed } = await service.handle(setTreeNodeText, { ...about, id: treeId, input });
+  return read;
+};
+
+const store = async (
+  about: ReturnType<typeof requestOf>,
+  text: NewText,
+  call: Call,
+  service: Service,
+): Promise<Pick<Answer, 'position' | 'replayed' | 'etag'>> => {
+  await check(text, call, service);
+  const { treeId: id, ...input } = text;
+  const { revision, position, replayed } = await service.handle(setTreeNodeText, { ...about, id, input });
   return { position, replayed, etag: etagOf(revision, undefined) };
 };
 
@@ -80,6 +89,10 @@ const withConfigId = async (configId: string, { tools }: Service): Promise<reado
   return [first, ...others];
 };
 
+const faultSchema = Type.Object({ line: Type.Integer(), reason: Type.String() });
+const faultIn = (read: Specified | undefined): Static<typeof faultSchema> | undefined =>
+  read && 'reason' in read ? { line: read.line, reason: read.reason } : undefined;
+
 const specSchema = Type.Object(
   {
     id: Type.String({ description: 'configId of the node' }),
@@ -88,7 +101,7 @@ const specSchema = Type.Object(
     lines: Type.Union([Type.Array(specLineSchema), Type.Null()], {
       description: "The lines of the text, rendered with the version's variables; null if that fails",
     }),
-    fault: Type.Optional(Type.Object({ line: Type.Integer(), reason: Type.String() })),
+    fault: Type.Optional(faultSchema),
   },
   { title: 'ConfigSpec', description: 'Text of a node of a golden configuration' },
 );
@@ -98,7 +111,7 @@ const specOf = async (configId: string, { treeId, version }: Found, call: Call, 
   const { root, variables } = versionOf(state, version);
   const template = findNode(root, configId)?.template ?? '';
   const read = await readText({ template, variables }, state, call, service);
-  const fault = read && 'reason' in read ? { line: read.line, reason: read.reason } : undefined;
+  const fault = faultIn(read);
   const lines = read && 'lines' in read ? read.lines : null;
   return { id: configId, deviceType: state.deviceType, template, lines, ...defined({ fault }) };
 };
@@ -115,7 +128,8 @@ export const nodeConfigRoutes: readonly Route[] = [
     summary: 'Set the text of a node of a golden configuration',
     description:
       'Jinja2, then lines with tags (docs/comparing.md). 400 names the line that is no Jinja2 or cannot be read. ' +
-      'The path is the names from the root, joined by /. updateVariables merges the variables into those of the version.',
+      'The path is the names from the root, joined by /. updateVariables merges the variables into those of the version. ' +
+      'fault, of a dry run: the text can be stored, but does not render with the variables that are known here.',
     body: Type.Object(
       {
         treeId: Type.String({ ...name, description: 'Id or name of the tree' }),
@@ -123,13 +137,14 @@ export const nodeConfigRoutes: readonly Route[] = [
         nodePath: Type.String({ ...name, description: 'Names from the root, joined by /' }),
         data: Type.Required(nodeConfigSchema, { additionalProperties: false }),
         updateVariables: Type.Boolean({ description: 'Whether the variables are merged into those of the version' }),
+        dryRun: Type.Optional(Type.Boolean({ description: 'Reads the text and stores nothing' })),
       },
       { additionalProperties: false },
     ),
-    answer: success,
+    answer: Type.Object({ ...success.properties, fault: Type.Optional(faultSchema) }),
     run: async (call, service) => {
       const about = requestOf('updateNodeConfig', call, service);
-      const { treeId, treeVersion, nodePath, data, updateVariables } = call.body;
+      const { treeId, treeVersion, nodePath, data, updateVariables, dryRun } = call.body;
       const { id } = await service.entry(trees, treeId, call.actor);
       const input = {
         treeId: id,
@@ -140,6 +155,10 @@ export const nodeConfigRoutes: readonly Route[] = [
       };
       // So that a path that is not there is named before the text is read.
       lineAt(versionOf(await service.tools.state(tree, id), treeVersion, '/treeVersion').root, nodePath, '/nodePath');
+      if (dryRun) {
+        const fault = faultIn(await check(input, call, service));
+        return { body: { status: 'success', message: 'The text can be stored', ...defined({ fault }) } };
+      }
       const result = await store(about, input, call, service);
       return { body: { status: 'success', message: 'Node Config updated' }, ...result };
     },

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describeInBrowser, useBrowser } from '../../support/browser.ts';
 import { ok } from '../../support/people.ts';
-import { sampled } from '../../support/sample.ts';
 import { useService } from '../../support/useService.ts';
 
 const edge = (state = 'success') => ({ type: 'standard', state });
@@ -82,9 +81,6 @@ const form = {
     },
   },
 };
-
-/** In `npm test` each scheme is seen in one width. */
-const widths = { light: [360, 1600], dark: [1600, 360] };
 
 // Takes some 15 s: one service and one Chromium.
 describeInBrowser('console: jobs, forms and the inbox', () => {
@@ -227,23 +223,6 @@ describeInBrowser('console: jobs, forms and the inbox', () => {
     await page.getByRole('columnheader', { name: 'Started' }).waitFor();
     assert.equal(await page.getByRole('columnheader', { name: 'Started' }).getAttribute('aria-sort'), 'ascending');
   });
-
-  for (const colorScheme of ['light', 'dark'] as const)
-    for (const width of sampled(widths[colorScheme], 1))
-      it(`has no fault that axe finds, ${colorScheme}, ${width} pixels wide`, async () => {
-        const page = await newPage({ colorScheme, viewport: { width, height: 900 } });
-        await page.view('/now');
-        await page.getByRole('button', { name: 'Log in' }).waitFor();
-        await page.looksRight('log in');
-        await page.logIn();
-        const job = ok(await service.ask('GET', `${operations}/jobs?multiEquals[status]=error&limit=1`)).data[0]._id;
-        for (const address of ['/now', '/run', `/run/${trigger}`, '/jobs', `/jobs/${job}`]) {
-          await page.view(address);
-          await page.getByRole('heading', { level: 1 }).waitFor();
-          await page.locator('main:not(:has(.loading))').waitFor();
-          await page.looksRight(address);
-        }
-      });
 
   it('says that the login has ended, and keeps what was typed', async () => {
     const page = await newPage();

@@ -5,6 +5,7 @@ import { html } from './html.ts';
 import { liveness, missed } from './live.ts';
 import { linkTo, place } from './location.ts';
 import { LogIn } from './logIn.ts';
+import { Notice } from './notice.ts';
 import { Failure, Loading, Message } from './parts.ts';
 import { caller, hasEnded, isReachable, logOut } from './platform.ts';
 
@@ -17,6 +18,10 @@ const views: Readonly<Record<string, View>> = {
   jobs: { title: 'Jobs', load: async () => ({ default: (await import('./jobs.ts')).Jobs }) },
   devices: { title: 'Devices', load: async () => ({ default: (await import('./devices.ts')).Devices }) },
   compliance: { title: 'Compliance', load: async () => ({ default: (await import('./compliance.ts')).Compliance }) },
+  automations: {
+    title: 'Automations',
+    load: async () => ({ default: (await import('./automations.ts')).Automations }),
+  },
   triggers: { title: 'Triggers', load: async () => ({ default: (await import('./triggers.ts')).Triggers }) },
   time: { title: 'Time', load: async () => ({ default: (await import('./time.ts')).Time }) },
   people: { title: 'People', load: async () => ({ default: (await import('./people.ts')).People }) },
@@ -98,6 +103,7 @@ export const App = () => {
     <div class="frame">
       <${Navigation} />
       <main id="main" tabindex="-1">
+        <${Notice} />
         ${hasEnded.value && html`<${LogIn} isAgain=${true} />`}
         <${Content} />
       </main>

@@ -4,6 +4,8 @@ import { useLoaded } from './loading.ts';
 import { place } from './location.ts';
 import { Action, Facts, Link, List, pageQuery, Section, Shown, Status, Table, Time } from './parts.ts';
 import { call, may, read } from './platform.ts';
+import { Tabs } from './resource.ts';
+import { Trees } from './trees.ts';
 
 type Plan = Operations['configuration-manager.getCompliancePlan']['answer'] extends { readonly data: infer P }
   ? P
@@ -148,7 +150,7 @@ const OneRun = ({ id, batch }: { readonly id: string; readonly batch: string }) 
 const OneReport = ({ id, batch, report }: { readonly id: string; readonly batch: string; readonly report: string }) => {
   const loaded = useLoaded(() => read('configuration-manager.getComplianceReport', { path: { id: report } }), [report]);
   type Whole = Operations['configuration-manager.getComplianceReport']['answer'];
-  return html`<p class="crumbs"><${Link} to=${['compliance', id, batch]}>The run</${Link}></p>
+  return html`<p class="crumbs">${batch === '-' ? html`<${Link} to=${['compliance']}>All plans</${Link}>` : html`<${Link} to=${['compliance', id, batch]}>The run</${Link}>`}</p>
     <${Shown} loaded=${loaded}>${(
       one: Whole,
     ) => html`<div class="title"><h2>${one.deviceName}</h2><${Status} word=${one.grade ?? one.status} /></div>
@@ -167,12 +169,18 @@ const OneReport = ({ id, batch, report }: { readonly id: string; readonly batch:
         ]} /></${Section}>`}</${Shown}>`;
 };
 
-/** Plans, their runs, and the reports of these. */
+const tabs = [
+  ['Plans', ['compliance']],
+  ['Golden configurations', ['compliance', 'trees']],
+] as const;
+
+/** Plans, their runs, and the reports of these; golden configurations. */
 export const Compliance = () => {
   const [, id, batch, report] = place.value.path;
+  if (id === 'trees') return html`<${Tabs} tabs=${tabs} /><${Trees} />`;
   if (!may('configuration-manager.searchCompliancePlans'))
     return html`<p class="empty">Your roles do not allow you to see compliance plans.</p>`;
-  if (id === undefined) return html`<${PlanList} />`;
+  if (id === undefined) return html`<${Tabs} tabs=${tabs} /><${PlanList} />`;
   if (batch === undefined) return html`<${OnePlan} id=${id} />`;
   return report === undefined
     ? html`<${OneRun} id=${id} batch=${batch} />`

@@ -1,12 +1,12 @@
 import type { Operations } from '@automation-platform/client';
-import { isObject } from '@automation-platform/json';
-import { useRef, useState } from 'preact/hooks';
-import { textOf } from './fields.ts';
+import { OneDevice } from './device.ts';
+import { deviceGroups, inventories } from './deviceKinds.ts';
 import { html } from './html.ts';
 import { useLoaded } from './loading.ts';
 import { place } from './location.ts';
-import { Action, Facts, Json, Link, List, pageQuery, Section, Shown, Status, Table, Time } from './parts.ts';
-import { call, isNow, may, newKey } from './platform.ts';
+import { Link, List, pageQuery } from './parts.ts';
+import { call, isNow } from './platform.ts';
+import { Resources, Tabs } from './resource.ts';
 
 type Device = Operations['configuration-manager.getDevices']['answer']['list'][number];
 
@@ -39,129 +39,13 @@ const DeviceList = () => {
     ]} />`;
 };
 
-const topics = ['deviceConfigurationApplied', 'deviceConfigurationFailed'];
+const kinds = [inventories, deviceGroups] as const;
+const tabs = [['Devices', ['devices']], ...kinds.map(({ title, at }) => [title, at] as const)] as const;
 
-/** The newest changes of a device, of the newest thousand of all devices. */
-const changesOf = async (name: string) => {
-  const pages = await Promise.all(
-    topics.map(async (topic) => (await call('audit.getAuditEvents', { query: { topic, limit: 500 } })).body.results),
-  );
-  return pages
-    .flat()
-    .filter(({ data }) => (data as { readonly device?: unknown } | null)?.device === name)
-    .sort((a, b) => b.position - a.position)
-    .slice(0, 25);
-};
-
-const Changes = ({ name }: { readonly name: string }) => {
-  const loaded = useLoaded(() => changesOf(name), [name], { when: ({ topic }) => topics.includes(topic) });
-  type Change = NonNullable<typeof loaded.value>[number];
-  const dataOf = ({ data }: Change) =>
-    data as {
-      readonly reason?: string;
-      readonly verified?: boolean | null;
-      readonly unverified?: true;
-      readonly lines?: number;
-    };
-  const outcomeOf = (change: Change): string => {
-    if (change.topic !== topics[0]) return 'failed';
-    if (dataOf(change).unverified) return 'unverified';
-    return dataOf(change).verified === true ? 'verified' : 'applied';
-  };
-  return html`<${Section} title="Changes"><${Shown} loaded=${loaded}>${(
-    rows: readonly Change[],
-  ) => html`<${Table} label="Changes" rows=${rows} keyOf=${(change: Change) => change.id} empty="The platform has not changed this device."
-    columns=${[
-      { title: 'At', cell: (change: Change) => html`<${Time} at=${change.at} />` },
-      { title: 'By', cell: (change: Change) => change.actor?.username },
-      {
-        title: 'Outcome',
-        cell: (change: Change) => html`<${Status} word=${outcomeOf(change)} />`,
-      },
-      { title: 'Lines', kind: 'number', cell: (change: Change) => dataOf(change).lines },
-      { title: 'Reason', kind: 'wide', cell: (change: Change) => dataOf(change).reason },
-    ]} />`}</${Shown}></${Section}>`;
-};
-
-type Verdict = { readonly words: string; readonly isSure: boolean; readonly lines: readonly string[] };
-
-const linesIn = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(textOf) : []);
-
-/** The sense of the answer to a change. A controller answers as it likes: its words are no proof of anything. */
-const verdictOf = (answer: unknown): Verdict => {
-  const { status, verified, unrecognized, warnings, message } = isObject(answer) ? answer : {};
-  const lines = [
-    ...linesIn(unrecognized).map((line) => `Not understood by the platform: ${line}`),
-    ...linesIn(warnings),
-  ];
-  const verdict = (words: string, isSure = false): Verdict => ({ words, isSure, lines });
-  if (status === 'unverified') return verdict('Nobody knows if the device took the whole configuration.');
-  if (status !== 'success') return verdict(`The answer does not say that the device took it. ${textOf(message)}`);
-  if (verified === true)
-    return verdict('The device took the configuration and shows every line of it.', lines.length === 0);
-  if (verified === false) return verdict('The device accepted the configuration but does not show every line of it.');
-  return verdict('The device accepted the configuration. It was not verified.', lines.length === 0);
-};
-
-/** The outcome of a change, as its answer has it. */
-const Outcome = ({ answer }: { readonly answer: unknown }) => {
-  const { words, isSure, lines } = verdictOf(answer);
-  return html`<div class="outcome ${isSure ? 'good' : 'wait'}" role=${isSure ? 'status' : 'alert'}><strong>${words}</strong>
-      ${lines.length > 0 && html`<ul>${lines.map((line, i) => html`<li key=${i}><code class="code">${line}</code></li>`)}</ul>`}</div>
-    <details><summary>The whole answer</summary><${Json} value=${answer} label="Answer of the device" /></details>`;
-};
-
-const ApplyConfiguration = ({ name, again }: { readonly name: string; readonly again: () => void }) => {
-  const [text, setText] = useState('');
-  const [answer, setAnswer] = useState<unknown>();
-  const key = useRef(newKey());
-  const apply = async (): Promise<void> => {
-    setAnswer(undefined);
-    const { body } = await call('configuration-manager.applyDeviceConfig', {
-      path: { deviceName: name },
-      headers: { 'Idempotency-Key': key.current },
-      body: { config: { device: name, config: text } },
-    });
-    key.current = newKey();
-    setAnswer(body);
-    again();
-  };
-  const type = ({ currentTarget }: { readonly currentTarget: HTMLTextAreaElement }): void => {
-    key.current = newKey();
-    setText(currentTarget.value);
-  };
-  return html`<${Section} title="Apply a configuration">
-    <label class="field">Lines<textarea class="code" rows="6" spellcheck="false" value=${text} onInput=${type}></textarea></label>
-    <div class="actions"><${Action} label="Apply" kind="main" disabled=${text.trim() === ''} operation="configuration-manager.applyDeviceConfig" does=${apply} /></div>
-    ${answer !== undefined && html`<${Outcome} answer=${answer} />`}
-  </${Section}>`;
-};
-
-const OneDevice = ({ name }: { readonly name: string }) => {
-  const device = useLoaded(
-    async () => (await call('configuration-manager.getDevice', { path: { deviceName: name } })).body,
-    [name],
-  );
-  const configuration = useLoaded(
-    async () => (await call('configuration-manager.getDeviceConfiguration', { path: { deviceName: name } })).body,
-    [name],
-  );
-  return html`<p class="crumbs"><${Link} to=${['devices']}>All devices</${Link}></p><${AsItIs} />
-    <div class="title"><h2>${name}</h2></div>
-    <${Shown} loaded=${device}>${(one: Device) =>
-      html`<${Facts} facts=${[
-        ['Address', `${one.host}${one.port === undefined ? '' : `:${one.port}`}`],
-        ['Type', one.ostype],
-        ['Adapter', one.adapter],
-        ['Inventory', one.inventory],
-      ]} />`}</${Shown}>
-    <${ApplyConfiguration} name=${name} again=${configuration.again} />
-    <${Section} title="Running configuration"><${Shown} loaded=${configuration}>${({ config }: { readonly config: string }) => html`<${Json} value=${config} label="Running configuration" />`}</${Shown}></${Section}>
-    ${may('audit.getAuditEvents') && html`<${Changes} name=${name} />`}`;
-};
-
-/** The devices that the platform reaches. */
+/** The devices that the platform reaches, inventories and device groups. */
 export const Devices = () => {
-  const [, name] = place.value.path;
-  return name === undefined ? html`<${DeviceList} />` : html`<${OneDevice} name=${name} />`;
+  const [, name, list] = place.value.path;
+  if (name !== undefined && list === undefined) return html`<${OneDevice} name=${name} />`;
+  const kind = kinds.find(({ at }) => at[2] === list);
+  return html`<${Tabs} tabs=${tabs} />${kind ? html`<${Resources} kind=${kind} />` : html`<${DeviceList} />`}`;
 };

@@ -3,7 +3,18 @@ import { isObject, type Members } from '@automation-platform/json';
 
 type Schema = Members;
 
-export type Kind = 'text' | 'long' | 'number' | 'boolean' | 'choice' | 'choices' | 'file' | 'list' | 'object' | 'json';
+export type Kind =
+  | 'text'
+  | 'long'
+  | 'number'
+  | 'boolean'
+  | 'choice'
+  | 'choices'
+  | 'file'
+  | 'time'
+  | 'list'
+  | 'object'
+  | 'json';
 
 type Option = { readonly value: unknown; readonly name: string };
 
@@ -22,6 +33,8 @@ export type Field = {
   /** Choices are bound to what is known at run time alone, so they are asked as text. */
   readonly isBound: boolean;
   readonly options: readonly Option[];
+  /** Values that a text may have, to choose from or not. */
+  readonly suggestions: readonly string[];
   readonly schema: Schema;
   readonly fields: readonly Field[];
   /** Of a list: its items. */
@@ -85,6 +98,7 @@ const secretName = /passw|secret|token|community|passphrase|^auth$|apikey|privat
 
 const kindOf = (type: string, schema: Schema, item: Members, widget: string): Kind => {
   if (type === 'boolean') return 'boolean';
+  if (type === 'integer' && textIn(schema, 'format') === 'date-time') return 'time';
   if (type === 'number' || type === 'integer') return 'number';
   if (type === 'array') {
     const of = objectIn(schema, 'items');
@@ -133,6 +147,7 @@ const fieldOf = ({ key, schema, item, ui, binding, isRequired, depth }: Parts): 
     isRadio: widget === 'radio' || item.radio === true,
     isBound: isBinding(item, bound) && options.length === 0,
     options,
+    suggestions: listIn(schema, 'examples').filter((one): one is string => typeof one === 'string'),
     schema,
     fields: kind === 'object' ? fieldsOf({ schema, items, ...inner }) : [],
     ...(ofItem && { item: ofItem }),

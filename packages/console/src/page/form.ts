@@ -133,6 +133,7 @@ const JsonField = ({ field, value, change, id, fault }: InputProps) => {
 
 const TextField = ({ field, value, change, id, fault }: InputProps) => {
   const take = ({ currentTarget }: Input) => change(currentTarget.value === '' ? undefined : currentTarget.value);
+  const list = field.suggestions.length > 0 ? `${id}-list` : undefined;
   const shared = {
     ...described(id, field, fault),
     placeholder: field.placeholder,
@@ -144,8 +145,9 @@ const TextField = ({ field, value, change, id, fault }: InputProps) => {
     ${
       field.kind === 'long'
         ? html`<textarea rows="4" ...${shared} value=${textOf(value)}></textarea>`
-        : html`<input type=${field.isSecret ? 'password' : 'text'} autocomplete="off" ...${shared} value=${textOf(value)} />`
+        : html`<input type=${field.isSecret ? 'password' : 'text'} autocomplete="off" list=${list} ...${shared} value=${textOf(value)} />`
     }
+    ${list && html`<datalist id=${list}>${field.suggestions.map((one) => html`<option key=${one} value=${one} />`)}</datalist>`}
   </${Labelled}>`;
 };
 
@@ -157,6 +159,18 @@ const NumberField = ({ field, value, change, id, fault }: InputProps) => {
   };
   return html`<${Labelled} id=${id} field=${field} fault=${fault}>
     <input type="text" inputmode="decimal" autocomplete="off" ...${described(id, field, fault)} placeholder=${field.placeholder} disabled=${field.isReadOnly} aria-required=${field.isRequired} value=${textOf(value)} onInput=${take} />
+  </${Labelled}>`;
+};
+
+/** A time in milliseconds, by the clock of the reader. */
+const TimeField = ({ field, value, change, id, fault }: InputProps) => {
+  const take = ({ currentTarget }: Input): void => {
+    const time = new Date(currentTarget.value).getTime();
+    change(Number.isNaN(time) ? undefined : time);
+  };
+  const text = typeof value === 'number' ? new Date(value).toLocaleString('sv').replace(' ', 'T') : '';
+  return html`<${Labelled} id=${id} field=${field} fault=${fault}>
+    <input type="datetime-local" step="1" ...${described(id, field, fault)} disabled=${field.isReadOnly} aria-required=${field.isRequired} value=${text} onChange=${take} />
   </${Labelled}>`;
 };
 
@@ -210,6 +224,7 @@ const inputs = {
   choices: Choices,
   file: FileField,
   list: ListField,
+  time: TimeField,
   object: ObjectField,
   json: JsonField,
 };

@@ -85,7 +85,7 @@ const tones: Readonly<Record<string, string>> = {
 export const Status = ({ word }: { readonly word: string | null | undefined }) =>
   word ? html`<span class="status ${tones[word.toLowerCase()] ?? 'quiet'}">${word}</span>` : null;
 
-type Column<Row> = {
+export type Column<Row> = {
   readonly title: string;
   readonly cell: (row: Row) => Children;
   /** The name by which the platform sorts, if it does. */
@@ -319,12 +319,15 @@ export const Section = ({
 export const Link = ({
   to,
   query,
+  isHere = false,
   children,
 }: {
   readonly to: readonly string[];
   readonly query?: Readonly<Record<string, string>>;
+  /** True if it leads to what is shown. */
+  readonly isHere?: boolean;
   readonly children?: Children;
-}) => html`<a href=${linkTo(to, query)}>${children}</a>`;
+}) => html`<a href=${linkTo(to, query)} aria-current=${isHere ? 'page' : undefined}>${children}</a>`;
 
 export const Progress = ({ share, label }: { readonly share: number | null | undefined; readonly label: string }) =>
   share === null || share === undefined

@@ -64,14 +64,18 @@ export const call = async <N extends Name>(name: N, input?: Input<N>): Promise<A
 };
 
 /** Operations that can answer as of an earlier moment. */
-type Past = { [N in Name]: Input<N> extends { query?: { asOf?: string } } ? N : never }[Name];
+export type Past = { [N in Name]: Input<N> extends { query?: { asOf?: string } } ? N : never }[Name];
 
 /** Reads at the moment that the page shows. */
-export const read = async <N extends Past>(name: N, input?: Input<N>): Promise<Operations[N]['answer']> => {
+export const read = async <N extends Past>(name: N, input?: Input<N>): Promise<Operations[N]['answer']> =>
+  (await readWhole(name, input)).body;
+
+/** The same, with the headers of the answer. */
+export const readWhole = <N extends Past>(name: N, input?: Input<N>): Promise<Answered<N>> => {
   const moment = asOf.value;
   const { query, ...rest } = (input ?? {}) as { readonly query?: object };
   const whole = moment === undefined ? input : { ...rest, query: { ...query, asOf: moment } };
-  return (await call(name, whole as Input<N>)).body;
+  return call(name, whole as Input<N>);
 };
 
 /** A key by which a change that is sent twice is carried out once. */

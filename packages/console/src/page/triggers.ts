@@ -1,8 +1,10 @@
 import type { Operations } from '@automation-platform/client';
 import { useState } from 'preact/hooks';
+import { Axis, type Instant } from './axis.ts';
+import { Editor, readVersion, type Version } from './edit.ts';
 import { html } from './html.ts';
 import { useLoaded } from './loading.ts';
-import { place } from './location.ts';
+import { goTo, place, setQuery } from './location.ts';
 import {
   Action,
   Facts,
@@ -15,15 +17,19 @@ import {
   Section,
   Shown,
   Status,
+  say,
   Table,
   Time,
 } from './parts.ts';
 import { call, isNow, may, read } from './platform.ts';
+import { loadSchema, newTrigger, type TriggerType, triggerTypes } from './triggerForm.ts';
 
-type Trigger = Operations['operations-manager.getTrigger']['answer']['data'];
+export type Trigger = Operations['operations-manager.getTrigger']['answer']['data'];
 type Found = Operations['operations-manager.testTrigger']['answer']['data'];
 
-const kindOf = ({ type }: Trigger): string => (type === 'eventSystem' ? 'event' : type);
+export const kindOf = ({ type }: Trigger): string => triggerTypes[type];
+export const lastRun = (trigger: Trigger) => html`<${Time} at=${trigger.lastExecuted} otherwise="never" />`;
+export const nextRun = (trigger: Trigger) => html`<${Time} at=${'nextRunAt' in trigger ? trigger.nextRunAt : null} />`;
 const isOfTriggers = ({ resource }: { readonly resource: { readonly kind: string } | null }): boolean =>
   /^trigger/.test(resource?.kind ?? '');
 
@@ -52,11 +58,8 @@ const TriggerList = () => {
         title: 'State',
         cell: (trigger: Trigger) => html`<${Status} word=${trigger.enabled ? 'enabled' : 'disabled'} />`,
       },
-      { title: 'Last run', cell: (trigger: Trigger) => html`<${Time} at=${trigger.lastExecuted} otherwise="never" />` },
-      {
-        title: 'Next run',
-        cell: (trigger: Trigger) => html`<${Time} at=${'nextRunAt' in trigger ? trigger.nextRunAt : null} />`,
-      },
+      { title: 'Last run', cell: lastRun },
+      { title: 'Next run', cell: nextRun },
     ]} />`;
 };
 
@@ -100,60 +103,93 @@ const Instants = ({ id }: { readonly id: string }) => {
     [id],
     { when: isOfTriggers },
   );
-  type Instant = NonNullable<typeof loaded.value>[number];
-  return html`<${Section} title="Instants"><${Shown} loaded=${loaded}>${(
-    rows: readonly Instant[],
-  ) => html`<${Table} label="Instants" rows=${rows} keyOf=${(one: Instant) => String(one.at)} empty="The schedule has no more instants."
+  return html`<${Section} title="Instants"><${Shown} loaded=${loaded}>${(rows: readonly Instant[]) => html`
+    ${rows.length > 0 && html`<${Axis} instants=${rows} />`}
+    <${Table} label="Instants" rows=${rows} keyOf=${(one: Instant) => String(one.at)} empty="The schedule has no more instants."
     columns=${[
       { title: 'At', cell: (one: Instant) => html`<${Time} at=${one.at} />` },
       { title: 'State', cell: (one: Instant) => html`<${Status} word=${one.state} />` },
     ]} />`}</${Shown}></${Section}>`;
 };
 
+const NewTrigger = () => {
+  const { automation = '', type: asked = 'manual' } = place.value.query;
+  const type = (Object.hasOwn(triggerTypes, asked) ? asked : 'manual') as TriggerType;
+  const schema = useLoaded(() => loadSchema(type), [type]);
+  const create = async (members: object, headers: object): Promise<void> => {
+    const body = { enabled: false, ...members, ...newTrigger(type, automation) };
+    const answer = await call('operations-manager.createTrigger', { headers, body: body as never });
+    goTo(['triggers', answer.body.data._id]);
+  };
+  return html`<p class="crumbs"><${Link} to=${['automations', automation]}>The automation</${Link}></p><h2>New trigger</h2>
+    <div class="tools"><label>Kind <select onChange=${({ currentTarget }: { readonly currentTarget: HTMLSelectElement }) => setQuery({ type: currentTarget.value })}>${Object.entries(triggerTypes).map(([name, title]) => html`<option key=${name} value=${name} selected=${name === type}>${title}</option>`)}</select></label></div>
+    <${Shown} loaded=${schema}>${(
+      one: object,
+    ) => html`<${Editor} key=${type} label="New trigger" schema=${one} version=${unmade}
+      operation="operations-manager.createTrigger" send=${create} saved=${() => undefined} says="The trigger is made." />`}</${Shown}>`;
+};
+const unmade: Version = { item: { enabled: true }, revision: undefined };
+
+type ChangeProps = { readonly version: Version; readonly reload: () => Promise<Version>; readonly again: () => void };
+
+const Change = ({ version, reload, again }: ChangeProps) => {
+  const { _id: id, name, type } = version.item as unknown as Trigger;
+  const schema = useLoaded(() => loadSchema(type), [type]);
+  const save = (body: object, headers: object) =>
+    call('operations-manager.updateTrigger', { path: { id }, headers, body });
+  return html`<${Section} title="Change"><${Shown} loaded=${schema}>${(
+    one: object,
+  ) => html`<${Editor} label=${`Change ${name}`} schema=${one} version=${version}
+    operation="operations-manager.updateTrigger" send=${save} reload=${reload} saved=${again} says="The trigger is saved." />`}</${Shown}></${Section}>`;
+};
+
 const OneTrigger = ({ id }: { readonly id: string }) => {
-  const loaded = useLoaded(
-    async () => {
-      const { body, headers } = await call('operations-manager.getTrigger', {
-        path: { id },
-        ...(place.value.query.asOf && { query: { asOf: place.value.query.asOf } }),
-      });
-      return { trigger: body.data, etag: headers.get('etag') ?? '' };
-    },
-    [id],
-    { when: isOfTriggers },
-  );
+  const reload = () => readVersion('operations-manager.getTrigger', { path: { id } });
+  const loaded = useLoaded(reload, [id], { when: isOfTriggers });
+  const remove = async (): Promise<void> => {
+    await call('operations-manager.deleteTrigger', { path: { id } });
+    say('The trigger is deleted. Time can restore it.');
+    goTo(['triggers']);
+  };
   return html`<p class="crumbs"><${Link} to=${['triggers']}>All triggers</${Link}></p>
-    <${Shown} loaded=${loaded}>${({ trigger, etag }: { readonly trigger: Trigger; readonly etag: string }) => {
+    <${Shown} loaded=${loaded}>${(version: Version) => {
+      const trigger = version.item as unknown as Trigger;
       const turn = async (): Promise<void> => {
-        const revision = etag.match(/^(?:W\/)?"(\d+)/)?.[1];
-        const headers = revision === undefined ? {} : { 'If-Match': `"${revision}"` };
         await call('operations-manager.updateTrigger', {
           path: { id },
-          headers,
+          headers: version.revision === undefined ? {} : { 'If-Match': version.revision },
           body: { enabled: !trigger.enabled },
         });
         loaded.again();
       };
       const fault = 'fault' in trigger ? trigger.fault : undefined;
       return html`<div class="title"><h2>${trigger.name}</h2><${Status} word=${trigger.enabled ? 'enabled' : 'disabled'} />
-          <span class="actions"><${Action} label=${trigger.enabled ? 'Disable' : 'Enable'} operation="operations-manager.updateTrigger" does=${turn} says="The trigger is saved." /></span></div>
+          <span class="actions"><${Action} label=${trigger.enabled ? 'Disable' : 'Enable'} operation="operations-manager.updateTrigger" does=${turn} says="The trigger is saved." />
+          <${Action} label="Delete" kind="grave" about=${`Deletes ${trigger.name}`} operation="operations-manager.deleteTrigger" does=${remove} /></span></div>
         <p>${trigger.description}</p>
         ${fault && html`<${Failure}>It never runs: ${fault.message}</${Failure}>`}
         <${Facts} facts=${[
           ['Kind', kindOf(trigger)],
           ['Event', trigger.type === 'eventSystem' && `${trigger.source}: ${trigger.topic}`],
           ['Route', trigger.type === 'endpoint' && trigger.routeName],
-          ['Last run', html`<${Time} at=${trigger.lastExecuted} otherwise="never" />`],
+          ['Last run', lastRun(trigger)],
+          ['Automation', html`<${Link} to=${['automations', trigger.actionId]}>its automation</${Link}>`],
+          [
+            'Run',
+            trigger.type === 'manual' && trigger.enabled && html`<${Link} to=${['run', id]}>Run by hand</${Link}>`,
+          ],
           ['Jobs', html`<${Link} to=${['jobs']} query=${{ trigger: id }}>its jobs</${Link}>`],
         ]} />
         ${'schema' in trigger && trigger.schema !== null && html`<${Section} title="Filter"><${Json} value=${trigger.schema} label="Filter" /></${Section}>`}
         ${trigger.type === 'eventSystem' && isNow.value && html`<${TestBench} id=${id} />`}
-        ${trigger.type === 'schedule' && may('operations-manager.previewTrigger') && html`<${Instants} id=${id} />`}`;
+        ${trigger.type === 'schedule' && may('operations-manager.previewTrigger') && html`<${Instants} id=${id} />`}
+        <${Change} version=${version} reload=${reload} again=${loaded.again} />`;
     }}</${Shown}>`;
 };
 
 /** The triggers that start jobs. */
 export const Triggers = () => {
   const [, id] = place.value.path;
-  return id === undefined ? html`<${TriggerList} />` : html`<${OneTrigger} id=${id} />`;
+  if (id === undefined) return html`<${TriggerList} />`;
+  return id === 'new' ? html`<${NewTrigger} />` : html`<${OneTrigger} id=${id} />`;
 };

@@ -1,0 +1,83 @@
+import type { Operations } from '@automation-platform/client';
+import { html } from './html.ts';
+import { useLoaded } from './loading.ts';
+import { place, setQuery } from './location.ts';
+import { Action, Link, Section, Shown, Table, Time } from './parts.ts';
+import { call, may, newKey, read } from './platform.ts';
+import { type Part, SideBySide } from './sideBySide.ts';
+
+type Copy = Operations['configuration-manager.searchDeviceBackups']['answer']['list'][number];
+
+const device = 'device';
+
+const nameOfCopy = ({ date, description }: Copy): string =>
+  `${new Date(date).toLocaleString('sv')}${description === '' ? '' : ` ${description}`}`;
+
+const Compared = ({ name, copies }: { readonly name: string; readonly copies: readonly Copy[] }) => {
+  const { first = '', second = device } = place.value.query;
+  const loaded = useLoaded(
+    async () =>
+      first === ''
+        ? undefined
+        : ((
+            await call('configuration-manager.lookupDiff', {
+              body: {
+                id: first,
+                collection: 'backups',
+                nextId: second === device ? name : second,
+                nextCollection: second === device ? 'devices' : 'backups',
+                options: { type: 'line' },
+              },
+            })
+          ).body as unknown as readonly Part[]),
+    [first, second],
+  );
+  const titleOf = (id: string): string => {
+    const found = copies.find(({ _id }) => _id === id);
+    return found ? nameOfCopy(found) : 'The device now';
+  };
+  return html`<${Section} title="Side by side">
+    <div class="tools">${(['first', 'second'] as const).map(
+      (
+        side,
+      ) => html`<label key=${side}>${side === 'first' ? 'First' : 'Second'} <select onChange=${({ currentTarget }: { readonly currentTarget: HTMLSelectElement }) => setQuery({ [side]: currentTarget.value }, true)}>
+        ${side === 'first' ? html`<option value="" selected=${first === ''}>Choose a copy</option>` : html`<option value=${device} selected=${second === device}>The device now</option>`}
+        ${copies.map((one) => html`<option key=${one._id} value=${one._id} selected=${(side === 'first' ? first : second) === one._id}>${nameOfCopy(one)}</option>`)}
+      </select></label>`,
+    )}</div>
+    ${first !== '' && html`<${Shown} loaded=${loaded}>${(parts: readonly Part[]) => html`<${SideBySide} parts=${parts} titles=${[titleOf(first), titleOf(second)]} />`}</${Shown}>`}
+  </${Section}>`;
+};
+
+/** The newest copies of the configuration of a device, and two of them side by side. */
+export const Copies = ({ name }: { readonly name: string }) => {
+  const loaded = useLoaded(
+    async () => {
+      const options = { filter: { name }, limit: 50, sort: { date: -1 } } as const;
+      const { list } = await read('configuration-manager.searchDeviceBackups', { body: { options } });
+      return list.filter((one) => one.name === name);
+    },
+    [name],
+    { when: ({ resource }) => resource?.kind === 'deviceBackup' },
+  );
+  const copy = async (): Promise<void> => {
+    await call('configuration-manager.backUpDevice', { headers: { 'Idempotency-Key': newKey() }, body: { name } });
+    loaded.again();
+  };
+  return html`<${Section} title="Copies" tools=${html`<${Action} label="Copy now" operation="configuration-manager.backUpDevice" does=${copy} says="The configuration is copied." />`}>
+    <${Shown} loaded=${loaded}>${(
+      rows: readonly Copy[],
+    ) => html`<${Table} label="Copies" rows=${rows} keyOf=${({ _id }: Copy) => _id} empty="There is no copy of the configuration."
+      columns=${[
+        {
+          title: 'At',
+          cell: (one: Copy) =>
+            html`<${Link} to=${place.value.path} query=${{ first: one._id }}><${Time} at=${one.date} /></${Link}>`,
+        },
+        { title: 'Description', kind: 'wide', cell: (one: Copy) => html`<span class="clip">${one.description}</span>` },
+        { title: 'Lines', kind: 'number', cell: (one: Copy) => one.lines },
+        { title: 'Change', cell: (one: Copy) => one.change !== undefined && 'of a change' },
+      ]} />
+      ${rows.length > 0 && may('configuration-manager.lookupDiff') && html`<${Compared} name=${name} copies=${rows} />`}`}</${Shown}>
+  </${Section}>`;
+};

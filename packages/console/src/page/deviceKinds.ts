@@ -1,0 +1,157 @@
+import type { Operations } from '@automation-platform/client';
+import { readVersion } from './edit.ts';
+import { textOf } from './fields.ts';
+import { html } from './html.ts';
+import { useLoaded } from './loading.ts';
+import { place } from './location.ts';
+import { Link, List, pageQuery, Section, Table, Time } from './parts.ts';
+import { call, may, read } from './platform.ts';
+import { type Kind, member } from './resource.ts';
+
+type Inventory = Operations['inventory-manager.getInventories']['answer']['results'][number];
+type Node = Operations['inventory-manager.getNodes']['answer']['results'][number];
+type DeviceGroup = Operations['configuration-manager.searchDeviceGroups']['answer']['results'][number];
+
+const idOf = ({ _id }: { readonly _id: string }): string => _id;
+const nameOf = ({ name }: { readonly name: string }): string => name;
+const DeviceLink = ({ name }: { readonly name: string }) => html`<${Link} to=${['devices', name]}>${name}</${Link}>`;
+
+const NodesOf = ({ row: { _id: id } }: { readonly row: Inventory }) => {
+  const { filter } = place.value.query;
+  const loaded = useLoaded(
+    async () => {
+      const { results, total } = await read('inventory-manager.getNodes', {
+        path: { id },
+        query: { ...pageQuery(), ...(filter && { multiContains: { name: filter } }) } as object,
+      });
+      return { rows: results, total };
+    },
+    [id, JSON.stringify(place.value.query)],
+    { when: ({ resource }) => resource?.kind === 'inventory' },
+  );
+  const attribute = (name: string) => (node: Node) => textOf(node.attributes[name]);
+  return html`<${Section} title="Nodes"><${List} label="Nodes" loaded=${loaded} keyOf=${idOf} empty="The inventory has no node."
+    columns=${[
+      { title: 'Node', kind: 'wide', sort: 'name', cell: (node: Node) => html`<${DeviceLink} name=${node.name} />` },
+      { title: 'Address', cell: attribute('itential_host') },
+      { title: 'Platform', cell: attribute('itential_platform') },
+      { title: 'Tags', kind: 'wide', cell: ({ tags }: Node) => tags.join(', ') },
+    ]} /></${Section}>`;
+};
+
+const groupNames = async (): Promise<readonly string[]> =>
+  may('authorization.getGroups')
+    ? (await read('authorization.getGroups', { query: { limit: 100, sort: 'name' } })).results.map(nameOf)
+    : [];
+
+export const inventories: Kind<Inventory> = {
+  at: ['devices', '-', 'inventories'],
+  title: 'Inventories',
+  one: 'inventory',
+  empty: 'There is no inventory that you may see.',
+  idOf,
+  nameOf,
+  columns: [
+    { title: 'Nodes', kind: 'number', cell: ({ nodeCount }) => nodeCount.toLocaleString('en') },
+    { title: 'Tags', cell: ({ tags = [] }) => tags.join(', ') },
+    { title: 'Groups', cell: ({ groups }) => groups.join(', ') },
+    { title: 'Description', kind: 'wide', cell: ({ description }) => html`<span class="clip">${description}</span>` },
+  ],
+  when: ({ resource }) => resource?.kind === 'inventory',
+  reads: 'inventory-manager.getInventories',
+  list: async (page, filter) => {
+    const { results, total } = await read('inventory-manager.getInventories', {
+      query: { ...page, ...(filter && { multiContains: { name: filter } }) } as object,
+    });
+    return { rows: results, total };
+  },
+  get: (id) => readVersion('inventory-manager.getInventory', { path: { id } }),
+  schema: async () => ({
+    type: 'object',
+    required: ['name'],
+    properties: {
+      name: member.text('Name'),
+      description: member.text('Description'),
+      tags: member.texts('Tags'),
+      groups: member.texts('Groups', await groupNames(), { description: 'Their members see the inventory.' }),
+      backups: { type: 'boolean', title: 'Copy the configuration before and after each change' },
+    },
+  }),
+  create: {
+    by: 'inventory-manager.createInventory',
+    does: async (members, headers) =>
+      (await call('inventory-manager.createInventory', { headers, body: members as { readonly name: string } })).body
+        .result._id,
+  },
+  update: {
+    by: 'inventory-manager.updateInventory',
+    does: (id, body, headers) => call('inventory-manager.updateInventory', { path: { id }, headers, body }),
+  },
+  remove: {
+    by: 'inventory-manager.deleteInventory',
+    does: (id) => call('inventory-manager.deleteInventory', { path: { id } }),
+  },
+  facts: ({ description, nodeCount, lastUpdated, _id }) => [
+    ['Description', description],
+    ['Nodes', nodeCount.toLocaleString('en')],
+    ['Changed', html`<${Time} at=${lastUpdated} />`],
+    ['History', may('audit.getAuditResource') && html`<${Link} to=${['time', 'inventory', _id]}>its changes</${Link}>`],
+  ],
+  Parts: NodesOf,
+};
+
+const DevicesOf = ({ row: { devices, query } }: { readonly row: DeviceGroup }) => html`<${Section} title="Devices">
+  ${query && html`<p>All devices that fit ${JSON.stringify(query)}.</p>`}
+  <${Table} label="Devices" rows=${devices} keyOf=${(name: string) => name} empty="The group has no device."
+    columns=${[{ title: 'Device', kind: 'wide', cell: (name: string) => html`<${DeviceLink} name=${name} />` }]} />
+</${Section}>`;
+
+export const deviceGroups: Kind<DeviceGroup> = {
+  at: ['devices', '-', 'groups'],
+  title: 'Device groups',
+  one: 'device group',
+  empty: 'There is no device group.',
+  idOf,
+  nameOf,
+  columns: [
+    { title: 'Devices', kind: 'number', cell: ({ devices }) => devices.length.toLocaleString('en') },
+    { title: 'By', cell: ({ query }) => (query ? 'query' : 'list') },
+    { title: 'Description', kind: 'wide', cell: ({ description }) => html`<span class="clip">${description}</span>` },
+  ],
+  when: ({ resource }) => /^(deviceGroup|inventory)/.test(resource?.kind ?? ''),
+  reads: 'configuration-manager.searchDeviceGroups',
+  list: async ({ skip, limit }, filter) => {
+    const body = { ...(filter && { name: filter }), options: { start: skip, limit } };
+    const { results, total } = await read('configuration-manager.searchDeviceGroups', { body });
+    return { rows: results, total };
+  },
+  get: (id) => readVersion('configuration-manager.getDeviceGroup', { path: { id } }),
+  schema: async () => ({
+    type: 'object',
+    required: ['name'],
+    properties: {
+      name: member.text('Name'),
+      description: member.text('Description'),
+      devices: member.texts('Devices', [], { description: 'Leave them out where a query says which.' }),
+      query: {
+        type: 'json',
+        title: 'Query',
+        description: 'As JSON, such as {"tags": ["core"], "ostype": "cisco-ios"}. It takes the place of the list.',
+      },
+    },
+  }),
+  create: {
+    by: 'configuration-manager.createDeviceGroup',
+    does: async (body, headers) => (await call('configuration-manager.createDeviceGroup', { headers, body })).body.id,
+  },
+  update: {
+    by: 'configuration-manager.updateDeviceGroup',
+    does: (id, body, headers) => call('configuration-manager.updateDeviceGroup', { path: { id }, headers, body }),
+  },
+  remove: {
+    by: 'configuration-manager.deleteDeviceGroup',
+    does: (id) => call('configuration-manager.deleteDeviceGroup', { path: { id } }),
+  },
+  Parts: DevicesOf,
+  prefixes: ['/details'],
+};

@@ -1,0 +1,138 @@
+import { fileURLToPath } from 'node:url';
+import { loadSample } from '../../../src/demo/load.ts';
+import { describeInBrowser, useBrowser } from '../../support/browser.ts';
+import { ok } from '../../support/people.ts';
+import { sampled } from '../../support/sample.ts';
+import { adminPassword } from '../../support/service.ts';
+import { useService } from '../../support/useService.ts';
+
+const picture = (name: string): string => fileURLToPath(new URL(`../../../docs/pictures/${name}.png`, import.meta.url));
+
+/** In `npm test` each scheme is seen in one width. 640 pixels are 1,280 at 200 %. */
+const looks = sampled(
+  [
+    ['light', 360],
+    ['dark', 1600],
+    ['light', 1600],
+    ['dark', 360],
+    ['light', 640],
+    ['dark', 640],
+  ] as const,
+  2,
+);
+
+// All views with the sample of the demo. UPDATE_PICTURES=1 makes the pictures of the docs, PICTURES=FOLDER one of each look. Takes some 40 s.
+describeInBrowser('console: every view', () => {
+  const service = useService();
+  const newPage = useBrowser(service);
+  let addresses: Readonly<Record<string, string>>;
+
+  const first = async (path: string, members: string, pick: (one: any) => boolean = () => true): Promise<any> => {
+    const { body } = await service.ask('GET', path);
+    const list = members.split('.').reduce((value, name) => (name === '' ? value : value[name]), body);
+    const found = list.find(pick);
+    if (!found) throw new Error(`Nothing of ${path} is for the picture`);
+    return found;
+  };
+
+  before(async () => {
+    await loadSample(service.url, 'admin', adminPassword);
+    const operations = '/operations-manager';
+    const triggers = (pick: (one: any) => boolean) => first(`${operations}/triggers?limit=100`, 'data', pick);
+    const job = await first(`${operations}/jobs?limit=100`, 'data', ({ status }) => status === 'error');
+    const manual = await triggers(({ type, formId }) => type === 'manual' && formId !== null);
+    const event = await triggers(({ type }) => type === 'eventSystem');
+    const automation = await first(`${operations}/automations`, 'data');
+    const { data: schedule } = ok(
+      await service.ask('POST', `${operations}/triggers`, {
+        ...{ name: 'Check every hour', type: 'schedule', enabled: true, formId: null, formData: null },
+        ...{ actionType: 'automations', actionId: automation._id, processMissedRuns: 'none' },
+        ...{ firstRunAt: Date.now() - 5.5 * 3_600_000, repeatUnit: 'hour', repeatFrequency: 1 },
+      }),
+    );
+    const copy = async (): Promise<string> =>
+      ok(await service.ask('POST', '/configuration_manager/devices/backups', { name: 'lab-01' })).id;
+    const before = await copy();
+    const config = 'interface Loopback0\n description Router id\nntp server 192.0.2.99';
+    ok(
+      await service.ask('POST', '/configuration_manager/devices/lab-01/configuration', {
+        config: { device: 'lab-01', config },
+      }),
+    );
+    const tree = await first('/configuration_manager/configs?limit=1', 'results');
+    const group = await first('/authorization/groups?limit=1', 'results');
+    const role = await first('/authorization/roles?limit=1', 'results');
+    const account = await first('/authorization/accounts?limit=1', 'results');
+    const inventory = await first('/inventory_manager/v1/inventories?limit=1', 'results');
+    const deviceGroup = await first('/configuration_manager/deviceGroups?limit=1', 'results');
+    const search = { searchParams: { limit: 1 } };
+    const [plan] = ok(
+      await service.ask('POST', '/configuration_manager/search/compliance_plan_instances', search),
+    ).plans;
+    addresses = {
+      now: '/now',
+      run: '/run',
+      form: `/run/${manual._id}`,
+      jobs: '/jobs',
+      job: `/jobs/${job._id}`,
+      devices: '/devices',
+      device: `/devices/lab-01?first=${before}`,
+      inventories: '/devices/-/inventories',
+      inventory: `/devices/-/inventories/${inventory._id}`,
+      groupsOfDevices: '/devices/-/groups',
+      groupOfDevices: `/devices/-/groups/${deviceGroup._id}`,
+      newGroupOfDevices: '/devices/-/groups/new',
+      compliance: '/compliance',
+      reports: `/compliance/${plan.planId}/${plan.batchId}`,
+      trees: '/compliance/trees',
+      tree: `/compliance/trees/${tree._id}/${tree.versions[0].name}`,
+      automations: '/automations',
+      automation: `/automations/${automation._id}`,
+      newAutomation: '/automations/new',
+      triggers: '/triggers',
+      schedule: `/triggers/${schedule._id}`,
+      trigger: `/triggers/${event._id}`,
+      newTrigger: `/triggers/new?automation=${automation._id}&type=schedule`,
+      time: '/time',
+      history: `/time/automation/${automation._id}`,
+      past: `/now?asOf=${new Date().toISOString()}`,
+      people: '/people',
+      account: `/people/${account._id}`,
+      groups: '/people/groups',
+      group: `/people/groups/${group._id}`,
+      roles: '/people/roles',
+      role: `/people/roles/${role._id}`,
+      mappings: '/people/mappings',
+      newMapping: '/people/mappings/new',
+      providers: '/people/providers',
+      newProvider: '/people/providers/new',
+    };
+  });
+
+  for (const [colorScheme, width] of looks)
+    it(`has no fault that axe finds and no fault of layout, ${colorScheme}, ${width} pixels wide`, async () => {
+      const page = await newPage({ colorScheme, viewport: { width, height: 900 } });
+      await page.view('/now');
+      await page.getByRole('button', { name: 'Log in' }).waitFor();
+      await page.looksRight('log in');
+      await page.logIn();
+      for (const [name, address] of Object.entries(addresses)) {
+        await page.view(address);
+        await page.isReady();
+        await page.looksRight(name);
+        if (process.env.PICTURES)
+          await page.screenshot({
+            path: `${process.env.PICTURES}/${colorScheme}-${width}-${name}.png`,
+            fullPage: true,
+          });
+      }
+    });
+
+  for (const name of process.env.UPDATE_PICTURES ? ['now', 'form', 'job', 'device', 'tree', 'schedule'] : [])
+    it(`makes the picture ${name} of the docs`, async () => {
+      const page = await newPage({ viewport: { width: 1180, height: 720 } });
+      await page.enter(addresses[name] as string);
+      await page.isReady();
+      await page.screenshot({ path: picture(`console-${name}`) });
+    });
+});

@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict';
+import { type ConsolePage, describeInBrowser, handsOf, useBrowser, type Way, ways } from '../../support/browser.ts';
+import { ok } from '../../support/people.ts';
+import { useService } from '../../support/useService.ts';
+
+type Story = (page: ConsolePage, way: Way) => Promise<void>;
+
+// Each story by mouse, then by keyboard alone. Takes some 40 s: one service and one Chromium.
+describeInBrowser('console: stories', () => {
+  const service = useService();
+  const newPage = useBrowser(service);
+  const operations = '/operations-manager';
+  let automation: string;
+  let trigger: string;
+  let tree: string;
+
+  before(async () => {
+    automation = ok(await service.ask('POST', `${operations}/automations`, { name: 'React' })).data._id;
+    const shared = { enabled: true, actionType: 'automations', actionId: automation };
+    trigger = ok(
+      await service.ask('POST', `${operations}/triggers`, {
+        ...shared,
+        ...{ name: 'A link is down', type: 'eventSystem', source: 'monitoring', topic: 'linkDown', jst: null },
+        schema: { type: 'object', required: ['severity'], properties: { severity: { const: 'critical' } } },
+      }),
+    ).data._id;
+    const made = await service.ask('POST', '/configuration_manager/configs', { name: 'Edge', deviceType: 'cisco-ios' });
+    tree = ok(made).id ?? ok(made)._id;
+    for (const username of ['anna', 'ben'])
+      ok(
+        await service.ask('POST', '/authorization/accounts', {
+          ...{ username, password: 'a long enough password', provenance: 'corp', externalGroups: ['Network'] },
+        }),
+      );
+  });
+
+  const stories: Readonly<Record<string, Story>> = {
+    'says why an event does not fire a trigger, and which variables a job would get': async (page, way) => {
+      const { press, type } = handsOf(page, way);
+      await page.enter('/triggers');
+      await press(page.getByRole('link', { name: 'A link is down' }));
+      await type(page.getByLabel('Payload of an event'), '{"severity": "low"}');
+      await press(page.getByRole('button', { name: 'Test' }));
+      await page.getByText('It would not fire.').waitFor();
+      await page.getByRole('cell', { name: '/severity' }).waitFor();
+      await type(page.getByLabel('Payload of an event'), '{"severity": "critical"}');
+      await press(page.getByRole('button', { name: 'Test' }));
+      await page.getByText('It would fire.').waitFor();
+      await page.getByRole('group', { name: 'Variables of the job' }).getByText('critical').waitFor();
+      await type(page.getByLabel('Payload of an event'), '{');
+      await press(page.getByRole('button', { name: 'Test' }));
+      await page.getByRole('alert').getByText('The payload is no JSON.').waitFor();
+    },
+
+    'makes an automation with a schedule, and deletes it': async (page, way) => {
+      const { press, type, choose } = handsOf(page, way);
+      const name = `Nightly by ${way}`;
+      await page.enter('/automations');
+      await press(page.getByRole('link', { name: 'New automation' }));
+      await type(page.getByLabel('Name'), name);
+      await press(page.getByRole('button', { name: 'Create' }));
+      await page.getByText('Nothing starts it.').waitFor();
+      await press(page.getByRole('link', { name: 'New trigger' }));
+      await choose(page.getByLabel('Kind'), 'schedule');
+      await type(page.getByLabel('Name'), 'At night');
+      await page.getByLabel('First run').fill('2036-01-01T03:00:00');
+      await type(page.getByLabel('Again each'), '1');
+      await choose(page.getByLabel('Unit'), 'day');
+      await press(page.getByRole('button', { name: 'Create' }));
+      await page.getByRole('img', { name: /Instants on an axis of time: .* to come/ }).waitFor();
+      await page.looksRight('a schedule');
+      const [made] = ok(await service.ask('GET', `${operations}/triggers?multiEquals[name]=At night`)).data;
+      assert.deepEqual([made.repeatFrequency, made.repeatUnit], [1, 'day']);
+      await press(page.getByRole('link', { name: 'its automation' }));
+      await press(page.getByRole('button', { name: 'Delete' }));
+      await page.waitForURL(/#\/automations$/);
+      assert.deepEqual(ok(await service.ask('GET', `${operations}/automations?multiEquals[name]=${name}`)).data, []);
+    },
+
+    'shows both versions after another one has changed a trigger, and saves one': async (page, way) => {
+      const { press, type } = handsOf(page, way);
+      await page.enter(`/triggers/${trigger}`);
+      await type(page.getByLabel('Description'), `Mine by ${way}`);
+      ok(await service.ask('PATCH', `${operations}/triggers/${trigger}`, { description: `Theirs by ${way}` }));
+      await press(page.getByRole('button', { name: 'Save' }));
+      const both = page.getByRole('row', { name: /^Description/ });
+      await both.getByRole('cell', { name: `Theirs by ${way}` }).waitFor();
+      await both.getByRole('cell', { name: `Mine by ${way}` }).waitFor();
+      await page.looksRight('both versions');
+      const now = async () => ok(await service.ask('GET', `${operations}/triggers/${trigger}`)).data.description;
+      assert.equal(await now(), `Theirs by ${way}`);
+      await press(page.getByRole('button', { name: 'Save mine' }));
+      await page.getByRole('status').getByText('The trigger is saved.').waitFor();
+      assert.equal(await now(), `Mine by ${way}`);
+    },
+
+    'compares a copy with the device after a change': async (page, way) => {
+      const { press, type } = handsOf(page, way);
+      await page.enter('/devices/lab-02');
+      await press(page.getByRole('button', { name: 'Copy now' }));
+      const copies = page.getByRole('region', { name: 'Copies' });
+      await copies.getByRole('cell').first().waitFor();
+      await type(page.getByLabel('Lines'), `interface Loopback8\n description by ${way}`);
+      await press(page.getByRole('button', { name: 'Apply' }));
+      await page.getByRole('status').getByText('The device took the configuration and shows every line').waitFor();
+      await press(copies.getByRole('link').first());
+      const sides = page.getByRole('group', { name: 'Differences' });
+      await sides.getByText(`description by ${way}`).waitFor();
+      await page.looksRight('side by side');
+    },
+
+    'reads a golden text while it is typed, and names the line that is wrong': async (page, way) => {
+      const { press, type } = handsOf(page, way);
+      await page.enter('/compliance');
+      await press(page.getByRole('link', { name: 'Golden configurations' }));
+      await press(page.getByRole('link', { name: 'Edge' }));
+      await type(page.getByLabel('Golden lines'), 'ntp server 10.0.0.1\n{% if x %}');
+      await page.getByText(/^Line \d+: /).waitFor();
+      await page.looksRight('a golden text');
+      await type(page.getByLabel('Golden lines'), `ntp server 10.0.0.${way.length}`);
+      await page.getByText(/^Line \d+: /).waitFor({ state: 'detached' });
+      await press(page.getByRole('button', { name: 'Save' }));
+      await page.getByRole('cell', { name: `ntp server 10.0.0.${way.length}` }).waitFor();
+      const { versions } = ok(await service.ask('GET', `/configuration_manager/configs/${tree}`));
+      assert.equal(versions.length, 1);
+    },
+
+    'restores a template that was deleted, after a dry run': async (page, way) => {
+      const { press } = handsOf(page, way);
+      const template = { name: `Greeting by ${way}`, template: 'Hello {{ name }}', type: 'jinja2' };
+      const path = `/template_builder/templates/${encodeURIComponent(template.name)}`;
+      const { _id: id } = ok(await service.ask('POST', '/template_builder/templates', template)).data;
+      ok(await service.ask('DELETE', path));
+      await page.enter(`/time/template/${id}`);
+      const created = page.getByRole('region', { name: /templateCreated/ });
+      await created.waitFor();
+      assert.equal(await created.getByRole('button', { name: 'Restore' }).isDisabled(), true);
+      await press(created.getByRole('button', { name: 'Dry run' }));
+      await created.getByText('A restore would change this:').waitFor();
+      assert.equal((await service.ask('GET', path)).status, 404);
+      await press(created.getByRole('button', { name: 'Restore' }));
+      await page.getByRole('status').getByText('The resource is restored.').waitFor();
+      assert.equal((await service.ask('GET', path)).status, 200);
+    },
+
+    'shows a moment in the past, in which nothing can be changed, and comes back': async (page, way) => {
+      const { press } = handsOf(page, way);
+      await page.enter('/triggers?filter=link');
+      await page.getByRole('link', { name: 'A link is down' }).waitFor();
+      const slider = page.getByRole('slider', { name: 'As of' });
+      if (way === 'mouse') await slider.click({ position: { x: 2, y: 8 } });
+      else await press(slider, 'Home');
+      await page.waitForURL(/asOf=/);
+      await page.getByText('Nothing fits the filter.').waitFor();
+      await page.view(`/people?asOf=${new Date().toISOString()}`);
+      await page.getByLabel('Name of the token').fill('past');
+      assert.equal(await page.getByRole('button', { name: 'Create token' }).isDisabled(), true);
+      await press(page.getByRole('button', { name: 'Now', exact: true }));
+      await page.locator('button:enabled', { hasText: 'Create token' }).waitFor();
+    },
+
+    'maps a group of a directory, and says who gains': async (page, way) => {
+      const { press, type } = handsOf(page, way);
+      const path = '/group-mappings/corp/Network';
+      await page.enter('/people');
+      await press(page.getByRole('link', { name: 'Mappings' }));
+      await press(page.getByRole('link', { name: 'New mapping' }));
+      await type(page.getByLabel('Provider of the people'), 'corp');
+      await type(page.getByLabel('Their external group'), 'Network');
+      await press(page.getByRole('button', { name: 'Show' }));
+      await page.getByText('2 accounts have the external group Network of corp.').waitFor();
+      await type(page.getByLabel('Provider', { exact: true }), 'corp');
+      await type(page.getByLabel('External group', { exact: true }), 'Network');
+      await press(page.getByRole('button', { name: 'Add to Groups of the platform' }));
+      await type(page.getByRole('combobox', { name: 'Groups of the platform 1' }), 'readers');
+      await page.looksRight('a new mapping');
+      await press(page.getByRole('button', { name: 'Create' }));
+      await page.getByRole('link', { name: 'anna' }).waitFor();
+      assert.deepEqual(ok(await service.ask('GET', path)).platformGroups, ['readers']);
+      await press(page.getByRole('button', { name: 'Delete' }));
+      await page.getByText('No external group is mapped').waitFor();
+      assert.equal((await service.ask('GET', path)).status, 404);
+    },
+
+    'makes a token, shows it once, and revokes it': async (page, way) => {
+      const { press, type } = handsOf(page, way);
+      await page.enter('/people');
+      await type(page.getByLabel('Name of the token'), 'ci');
+      await press(page.getByRole('button', { name: 'Create token' }));
+      const token = await page.locator('p[role=status] code').textContent();
+      const call = () => service.as(null)('GET', '/whoami', undefined, { Authorization: `Bearer ${token}` });
+      assert.equal((await call()).status, 200);
+      await press(page.getByRole('button', { name: 'Revoke' }));
+      await page.getByText('There is no token.').waitFor();
+      assert.equal((await call()).status, 401);
+    },
+
+    'shows the banner in its time and on its pages': async (page, way) => {
+      const { press } = handsOf(page, way);
+      const set = async (more: object): Promise<void> => {
+        const startTime = new Date(Date.now() - 1000).toISOString();
+        const text = `Maintenance, told to the ${way}`;
+        const body = { active: true, text, dismissible: true, startTime, allPages: false, ...more };
+        ok(await service.ask('PUT', '/customization/banner', body));
+      };
+      const notice = page.getByRole('region', { name: 'Notice' });
+      await set({ backgroundColor: '#ffcc00' });
+      await page.enter('/now');
+      await notice.waitFor();
+      assert.equal(await notice.evaluate((element: any) => element.style.backgroundColor), 'rgb(255, 204, 0)');
+      await page.looksRight('the banner');
+      await page.view('/jobs');
+      await notice.waitFor({ state: 'detached' });
+      await set({ allPages: true, endTime: new Date(Date.now() + 2500).toISOString() });
+      await notice.waitFor();
+      await notice.waitFor({ state: 'detached' });
+      await set({ allPages: true, backgroundColor: 'rgba(1, 2, 3, 0.1)' });
+      await press(notice.getByRole('button', { name: 'Dismiss' }));
+      await notice.waitFor({ state: 'detached' });
+      await set({ active: false });
+    },
+  };
+
+  for (const [title, story] of Object.entries(stories))
+    for (const way of ways) it(`${title}, by ${way}`, async () => story(await newPage(), way));
+});
