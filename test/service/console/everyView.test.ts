@@ -36,7 +36,7 @@ describeInBrowser('console: every view', () => {
   };
 
   before(async () => {
-    await loadSample(service.url, 'admin', adminPassword);
+    const { edge } = await loadSample(service.url, 'admin', adminPassword);
     const operations = '/operations-manager';
     const triggers = (pick: (one: any) => boolean) => first(`${operations}/triggers?limit=100`, 'data', pick);
     const job = await first(`${operations}/jobs?limit=100`, 'data', ({ status }) => status === 'error');
@@ -59,7 +59,6 @@ describeInBrowser('console: every view', () => {
         config: { device: 'lab-01', config },
       }),
     );
-    const tree = await first('/configuration_manager/configs?limit=1', 'results');
     const group = await first('/authorization/groups?limit=1', 'results');
     const role = await first('/authorization/roles?limit=1', 'results');
     const account = await first('/authorization/accounts?limit=1', 'results');
@@ -85,7 +84,7 @@ describeInBrowser('console: every view', () => {
       compliance: '/compliance',
       reports: `/compliance/${plan.planId}/${plan.batchId}`,
       trees: '/compliance/trees',
-      tree: `/compliance/trees/${tree._id}/${tree.versions[0].name}`,
+      tree: `/compliance/trees/${edge}/initial/base%2FHardening`,
       automations: '/automations',
       automation: `/automations/${automation._id}`,
       newAutomation: '/automations/new',
@@ -128,11 +127,16 @@ describeInBrowser('console: every view', () => {
       }
     });
 
-  for (const name of process.env.UPDATE_PICTURES ? ['now', 'form', 'job', 'device', 'tree', 'schedule'] : [])
+  /** Views of the docs, and the region that the picture begins with. */
+  const pictures = { now: '', form: '', job: 'Workflow', device: 'Side by side', tree: '', schedule: '' } as const;
+
+  for (const [name, region] of process.env.UPDATE_PICTURES ? Object.entries(pictures) : [])
     it(`makes the picture ${name} of the docs`, async () => {
       const page = await newPage({ viewport: { width: 1180, height: 720 } });
       await page.enter(addresses[name] as string);
       await page.isReady();
+      if (region !== '')
+        await page.getByRole('region', { name: region }).evaluate((element: any) => element.scrollIntoView());
       await page.screenshot({ path: picture(`console-${name}`) });
     });
 });

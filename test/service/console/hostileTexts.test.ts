@@ -43,9 +43,10 @@ const places: readonly ((code: string) => string)[] = [
   (code) => `x\u200b${code}\u0300`,
   (code) => `#/jobs?filter=${code}`,
   (code) => `]]>${code}`,
+  (code) => `\\"${code}`,
 ];
 
-/** 300 texts, each once. */
+/** Texts, each once. */
 const texts = [...new Set(places.flatMap((place) => codes.map(place)))];
 
 // Takes some 25 s: one service and one Chromium.
@@ -137,8 +138,8 @@ describeInBrowser('console: hostile texts', () => {
     addresses.push(...new Set(all.filter((one) => one !== undefined)));
   });
 
-  it('are 300, and most of them are stored', () => {
-    assert.equal(texts.length, 300);
+  it('are 300 at least, and most of them are stored', () => {
+    assert.ok(texts.length >= 300, `${texts.length} texts`);
     assert.ok(addresses.length > 150, `${addresses.length} views`);
   });
 
