@@ -162,7 +162,10 @@ const offers: Partial<Record<Area, readonly string[]>> = {
     'domain/prebuiltSecrets.ts',
     'domain/prebuilts.ts',
   ],
-  profiles: ['domain/profiles.ts'],
+  profiles: [
+    'domain/profiles.ts',
+    'projections/profiles.ts', // pages that ask for a login look as the active one says
+  ],
   'template-builder': ['commands/transformations.ts', 'domain/transformations.ts'], // workflows and triggers name them
 };
 

@@ -31,7 +31,7 @@ const lightOf = (colour: string): number => {
   return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue);
 };
 
-/** Gives an element a colour of the banner, and letters that can be read on it. What is no colour is left out. */
+/** Gives an element a colour of the banner, and letters that can be read on it. Anything else than a colour is left out. */
 const paint = (element: HTMLElement | null, colour: string): void => {
   if (!element) return;
   const { style } = element;
