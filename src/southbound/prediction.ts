@@ -18,12 +18,23 @@ export const shownSections = (text: string, type: DeviceType): readonly Section[
 
 /** The lines that are sent, as sections. Words of the top level are those that the device shows there. */
 const sentSections = (config: string, running: readonly Section[], type: DeviceType): readonly Section[] => {
+  const isComment = (line: string): boolean => type.comment.test(line.trimStart());
   if (type.form !== 'sections') {
-    const lines = cliLines(config).filter((line) => !type.comment.test(line.trimStart()));
+    const lines = cliLines(config).filter((line) => !isComment(line));
     return lines.map((line) => ({ line: line.trim().replace(/\s+/g, ' '), within: [] }));
   }
-  const topWords = new Set(running.map(({ line }) => line.replace(/ .*$/s, '')));
-  const { sections, refused } = parse(config, topWords);
+  const topWords = new Map<string, boolean>();
+  for (const { line, within } of running) {
+    const word = line.replace(/ .*$/s, '');
+    topWords.set(word, topWords.get(word) === true || within.length > 0);
+  }
+  const { sections, refused } = parse(
+    config
+      .split('\n')
+      .filter((line) => !isComment(line))
+      .join('\n'),
+    topWords,
+  );
   return [...sections, ...refused.map(({ text }) => ({ line: text, within: [] }))];
 };
 

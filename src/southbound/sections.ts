@@ -90,12 +90,12 @@ type Open = { readonly indent: number; readonly within: Section[] };
 
 /**
  * Reads a text as a device does. A line belongs to the line above it that is less indented; without indentation, to the mode
- * above it if the top level does not know it. `more`: further words of the top level. The lines of no mode that the top
+ * above it if the top level does not know it. `more`: further words of the top level; true for those that begin a mode. The lines of no mode that the top
  * level does not know are `refused`.
  */
 export const parse = (
   text: string,
-  more: ReadonlySet<string> = topLevel,
+  more: ReadonlyMap<string, boolean> = new Map(),
 ): { readonly sections: readonly Section[]; readonly refused: readonly RefusedLine[] } => {
   const sections: Section[] = [];
   const refused: RefusedLine[] = [];
@@ -103,7 +103,7 @@ export const parse = (
   let open: Open[] = [];
   cliLines(text).forEach((raw, i) => {
     const line = raw.includes('\n') ? raw : raw.trim().replace(/\s+/g, ' ');
-    if (line.startsWith('!') || line.startsWith('#')) return;
+    if (line.startsWith('!')) return;
     const indent = /^\s*/.exec(raw)?.[0].length ?? 0;
     const word = first(line);
     if (leading.has(word) || word.startsWith('exit-')) {
@@ -120,7 +120,7 @@ export const parse = (
       refused.push({ line: i + 1, text: line });
       return;
     }
-    const isMode = open.length > 0 ? indent > 0 : (modes.has(word) || more.has(word)) && !isUndone(line);
+    const isMode = open.length > 0 ? indent > 0 : (modes.has(word) || more.get(word) === true) && !isUndone(line);
     if (isMode) open.push({ indent, within });
   });
   return { sections, refused };
