@@ -128,7 +128,7 @@ describeInBrowser('console: every view', () => {
     });
 
   /** Views of the docs, and the region that the picture begins with. */
-  const pictures = { now: '', form: '', job: 'Workflow', device: 'Side by side', tree: '', schedule: '' } as const;
+  const pictures = { now: '', form: '', job: '', device: 'Side by side', tree: '', schedule: '' } as const;
 
   for (const [name, region] of process.env.UPDATE_PICTURES ? Object.entries(pictures) : [])
     it(`makes the picture ${name} of the docs`, async () => {
