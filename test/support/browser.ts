@@ -26,6 +26,9 @@ export type ConsolePage = Page & {
   readonly faults: string[];
 };
 
+/** How long a test may take that opens dozens of views, on a machine that does a lot besides. */
+export const manyViewsMs = 600_000;
+
 /** How people work. */
 export const ways = ['mouse', 'keyboard'] as const;
 export type Way = (typeof ways)[number];

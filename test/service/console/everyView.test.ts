@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { loadSample } from '../../../src/demo/load.ts';
-import { describeInBrowser, useBrowser } from '../../support/browser.ts';
+import { describeInBrowser, manyViewsMs, useBrowser } from '../../support/browser.ts';
 import { ok } from '../../support/people.ts';
 import { sampled } from '../../support/sample.ts';
 import { adminPassword } from '../../support/service.ts';
@@ -125,7 +125,7 @@ describeInBrowser('console: every view', () => {
             fullPage: true,
           });
       }
-    });
+    }).timeout(manyViewsMs);
 
   /** Views of the docs, and the region that the picture begins with. */
   const pictures = { now: '', form: '', job: '', device: 'Side by side', tree: '', schedule: '' } as const;
