@@ -13,9 +13,11 @@ type Ask = (method: string, path: string, body?: unknown) => Promise<any>;
 /** A controller that answers configurations: those of devices whose name ends in 0 have no NTP server; bad-1 fails. */
 export const controllerOf = async (count: number) => {
   const reads: string[] = [];
+  let held = '';
   const server: Server = createServer((request, response) => {
     const name = (request.url ?? '').split('/')[2] ?? '';
     reads.push(name);
+    if (name === held) return;
     if (name === 'bad-1') return void response.writeHead(500).end('{}');
     const config = `hostname ${name}\n${name.endsWith('0') ? '' : 'ntp server 192.0.2.1\n'}`;
     response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify({ config }));
@@ -27,6 +29,9 @@ export const controllerOf = async (count: number) => {
   return {
     reads,
     names: names.slice(0, -1),
+    /** Leaves requests for a device without an answer. */
+    hold: (name: string): void => void (held = name),
+    release: (): void => void (held = ''),
     adapter: { name: 'campus', type: 'http', properties: { baseUrl }, devices },
     close: () => {
       server.close();

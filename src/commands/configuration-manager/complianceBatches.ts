@@ -6,18 +6,29 @@ import {
   beginBatch,
   complianceBatch,
   endBatch,
+  type RunStop,
   requestBatch,
+  stopBatch,
 } from '../../domain/configuration-manager/complianceBatches.ts';
 import {
+  compareGrades,
   complianceReport,
   followReport,
   type StoredReport,
   storeReport,
+  subjectOf,
 } from '../../domain/configuration-manager/complianceReports.ts';
+import type { BuiltInType } from '../../domain/operations-manager/builtIn.ts';
+import { job } from '../../domain/operations-manager/jobs.ts';
+import {
+  complianceReports,
+  newestOfNode,
+  type ReportDoc,
+} from '../../projections/configuration-manager/complianceReports.ts';
 import { derivedId } from '../../store/derivedIds.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
-import { commandsOf } from '../engine/define.ts';
-import type { Reaction } from '../engine/reactions.ts';
+import { commandsOf, type Tools } from '../engine/define.ts';
+import type { Next, Reaction } from '../engine/reactions.ts';
 
 const command = commandsOf(complianceBatch);
 
@@ -46,13 +57,33 @@ export const endComplianceBatch = command({
   decide: endBatch,
 });
 
+const stops: Readonly<Record<string, RunStop>> = { canceled: 'canceled', error: 'error', incomplete: 'error' };
+
+/** Follows from what becomes of the job. It looks at the job as it is now. */
+const stopComplianceBatch = command({
+  name: 'stopComplianceBatch',
+  input: Type.Object({ job: Type.String() }),
+  on: 'any',
+  prepare: async ({ input }, { state }) => ({ stop: stops[(await state(job, input.job)).status ?? ''] ?? null }),
+  decide: stopBatch,
+});
+
 const ofReport = commandsOf(complianceReport);
 
 export const storeComplianceReport = ofReport({
   name: 'storeComplianceReport',
-  input: Type.Unsafe<{ readonly report: StoredReport; readonly before: readonly StoredReport[] }>({}),
+  input: Type.Unsafe<StoredReport>({}),
   on: 'any',
   decide: storeReport,
+});
+
+/** Follows from the report `after`, which is the one before it on the same subject. */
+const compareComplianceGrades = ofReport({
+  name: 'compareComplianceGrades',
+  input: Type.Object({ after: Type.String() }),
+  on: 'any',
+  prepare: async ({ input: { after } }, { state }) => (await state(complianceReport, after)).report,
+  decide: compareGrades,
 });
 
 /** Follows from a newer report on the same subject. */
@@ -63,15 +94,56 @@ const followComplianceReport = ofReport({
   decide: followReport,
 });
 
+const positionOf = async ({ _id }: ReportDoc, { events }: Tools): Promise<number> =>
+  (await events(complianceReport, _id, 0))[0]?.position ?? 0;
+
+/**
+ * Each report takes the place of the one before it on its subject. The order is that of the log, so that two runs at once
+ * agree on it. The read models show all reports up to this one.
+ */
+const followFormer = async ({ stream, data }: Recorded<StoredReport>, tools: Tools): Promise<readonly Next[]> => {
+  const all = [
+    { field: 'deviceName', op: 'equals', value: data.deviceName },
+    { field: 'newestOf', op: 'equals', value: newestOfNode(data) },
+  ] as const;
+  const ofNode = await tools.query(complianceReports, { all });
+  const { id } = splitStream(stream);
+  const newest = ofNode.filter((doc) => subjectOf(doc) === subjectOf(data));
+  if (newest.every(({ _id }) => _id === id)) return [];
+  const found = await Promise.all(newest.map(async (doc) => ({ id: doc._id, at: await positionOf(doc, tools) })));
+  const ordered = found.toSorted((one, other) => one.at - other.at);
+  return ordered.slice(1).flatMap(({ id: by }, before): readonly Next[] => {
+    const after = ordered[before]?.id ?? '';
+    return [
+      { command: compareComplianceGrades, id: by, input: { after } },
+      { command: followComplianceReport, id: after, input: { by } },
+    ];
+  });
+};
+
+const checkTypes: readonly (string | null | undefined)[] = [
+  'ucm_compliance_plans',
+  'compliance-run',
+] satisfies BuiltInType[];
+
+/** The batch of a job that checks devices carries out what becomes of the job. */
+const stopOrResume = async ({ stream }: Recorded, { state }: Tools): Promise<readonly Next[]> => {
+  const { id } = splitStream(stream);
+  const { started } = await state(job, id);
+  const isCheck = checkTypes.includes(started?.component.type);
+  return isCheck ? [{ command: stopComplianceBatch, id: batchOf(id), input: { job: id } }] : [];
+};
+
 export const complianceReportReactions: readonly Reaction[] = [
+  { of: complianceReport, background: true, on: { complianceReported: followFormer } },
   {
-    of: complianceReport,
+    of: job,
+    background: true,
     on: {
-      complianceReported: async ({
-        stream,
-        data: { follows = [] },
-      }: Recorded<{ readonly follows?: readonly string[] }>) =>
-        follows.map((id) => ({ command: followComplianceReport, id, input: { by: splitStream(stream).id } })),
+      jobCanceled: stopOrResume,
+      jobErrored: stopOrResume,
+      jobGivenUp: stopOrResume,
+      jobRetried: stopOrResume,
     },
   },
 ];

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { objectId, time } from '../engine/authors.ts';
 import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { name, orNull } from '../engine/schemas.ts';
-import { object, text, textOrNull, texts, topicsOf, whole } from '../engine/topics.ts';
+import { nothing, object, text, textOrNull, texts, topicsOf, typed, whole } from '../engine/topics.ts';
 import { gradingSchema as grading } from './planSchemas.ts';
 
 const totalsSchema = Type.Object(
@@ -53,9 +53,17 @@ export type BatchEnd = SchemaData<typeof end>;
 const request = Type.Object({ job: text, plan: textOrNull });
 export type BatchRequest = SchemaData<typeof request>;
 
+/** How a run stops before its end. */
+export type RunStop = 'canceled' | 'error';
+
 const topics = topicsOf({
   complianceRunRequested: ['A run of compliance checks was started; its job waits', request],
   complianceRunStarted: ['A run of compliance checks began', start],
+  complianceRunStopped: [
+    'The job of a run of compliance checks was canceled, ended in error, or is not offered any more',
+    Type.Object({ status: typed<RunStop>()(text) }),
+  ],
+  complianceRunResumed: ['A run of compliance checks that had stopped goes on', nothing],
   compliancePlanRan: ['A run of compliance checks ended', end],
 });
 export type ComplianceBatchEvent = EventOf<typeof topics>;
@@ -63,6 +71,7 @@ export type ComplianceBatchEvent = EventOf<typeof topics>;
 export type ComplianceBatchState = {
   readonly requested?: true;
   readonly started?: BatchStart;
+  readonly stopped?: true;
   readonly ended?: BatchEnd;
 };
 
@@ -75,6 +84,8 @@ export const complianceBatch = aggregate<ComplianceBatchState, ComplianceBatchEv
   evolve: {
     complianceRunRequested: () => ({ requested: true }),
     complianceRunStarted: (state, started) => ({ ...state, started }),
+    complianceRunStopped: (state) => ({ ...state, stopped: true }),
+    complianceRunResumed: ({ stopped: _, ...state }) => state,
     compliancePlanRan: (state, ended) => ({ ...state, ended }),
   },
   exists: ({ requested = false, started }) => requested || started !== undefined,
@@ -90,6 +101,18 @@ export const requestBatch = (
 export const beginBatch = ({ started }: ComplianceBatchState, input: BatchStart): readonly ComplianceBatchEvent[] =>
   started ? [] : [{ topic: 'complianceRunStarted', data: input }];
 
+/** Carries out what became of the job. `stop` is null if it goes on. */
+export const stopBatch = (
+  { requested, started, stopped = false, ended }: ComplianceBatchState,
+  _: object,
+  { refs: { stop } }: Context<{ readonly stop: RunStop | null }>,
+): readonly ComplianceBatchEvent[] => {
+  if ((!requested && !started) || ended || stopped === (stop !== null)) return [];
+  return [
+    stop ? { topic: 'complianceRunStopped', data: { status: stop } } : { topic: 'complianceRunResumed', data: {} },
+  ];
+};
+
 export const endBatch = (
   { started, ended }: ComplianceBatchState,
   input: Omit<BatchEnd, 'batch' | 'job' | 'plan'>,
@@ -103,7 +126,7 @@ export const endBatch = (
 const instanceNode = Type.Object({
   treeId: Type.String(),
   nodeId: Type.String(),
-  status: Type.Enum(['running', 'completed']),
+  status: Type.Enum(['running', 'completed', 'canceled', 'error']),
   devices: Type.Integer({ minimum: 0 }),
 });
 
@@ -114,7 +137,7 @@ const batchSchema = Type.Object(
     job: Type.String({ description: 'Id of the job' }),
     planId: Type.Union([Type.Null(), Type.String()], { description: 'Id of the plan; null: none' }),
     started: time('When it began'),
-    finished: orNull(time('When it ended')),
+    finished: orNull(time('When it ended or stopped')),
     nodes: Type.Array(instanceNode, { description: 'Nodes that devices are checked against' }),
     devices: Type.Integer({ minimum: 0, description: 'Number of the devices' }),
     totals: orNull(totalsSchema),

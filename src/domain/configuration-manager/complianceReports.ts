@@ -1,7 +1,7 @@
 import type { Members } from '@automation-platform/json';
 import { Type } from 'typebox';
 import { objectId, time } from '../engine/authors.ts';
-import { aggregate, type EventOf } from '../engine/core.ts';
+import { aggregate, type Context, type EventOf } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { withMembers } from '../engine/exactMembers.ts';
 import { orNull } from '../engine/schemas.ts';
@@ -158,7 +158,7 @@ export const reportSchema = Type.Object(
   { title: 'ComplianceReport', description: 'Differences between a device and its golden configuration' },
 );
 
-/** A report in events. `follows`: the reports on the same device and node that it takes the place of as the newest. */
+/** A report in events. `follows`: in earlier versions the reports that it takes the place of as the newest. */
 const storedReport = Type.Unsafe<StoredReport & { readonly follows?: readonly string[] }>(
   Type.Object({ ...reportSchema.properties, follows: Type.Optional(texts) }),
 );
@@ -182,8 +182,8 @@ const topics = topicsOf({
 });
 export type ComplianceReportEvent = EventOf<typeof topics>;
 
-/** `by`: the newer report on the same device and node. */
-export type ComplianceReportState = { readonly report?: StoredReport; readonly by?: string };
+/** `changed`: its grade differs from that of the report before. `by`: the next report on the same device and node. */
+export type ComplianceReportState = { readonly report?: StoredReport; readonly changed?: true; readonly by?: string };
 
 /** A report that is stored. It never changes, but for the note that a newer one is there. */
 export const complianceReport = aggregate<ComplianceReportState, ComplianceReportEvent>({
@@ -193,7 +193,7 @@ export const complianceReport = aggregate<ComplianceReportState, ComplianceRepor
   initial: {},
   evolve: {
     complianceReported: (_, { follows: _follows, ...report }) => ({ report }),
-    deviceComplianceChanged: (state) => state,
+    deviceComplianceChanged: (state) => ({ ...state, changed: true }),
     complianceReportFollowed: (state, { by }) => ({ ...state, by }),
   },
   exists: ({ report }) => report !== undefined,
@@ -212,23 +212,22 @@ export const subjectOf = ({
 /** The grade of a report as changes name it: a device that could not be checked has a grade of its own. */
 const gradeIn = ({ status, grade }: StoredReport): string | null => (status === 'error' ? 'error' : grade);
 
-/** Each pair of a run has one report: one that is there stays. `before`: the newest reports on the subject until now. */
+/** Each pair of a run has one report: one that is there stays. */
 export const storeReport = (
-  { report: there }: ComplianceReportState,
-  { report, before }: { readonly report: StoredReport; readonly before: readonly StoredReport[] },
+  { report }: ComplianceReportState,
+  input: StoredReport,
+): readonly ComplianceReportEvent[] => (report ? [] : [{ topic: 'complianceReported', data: input }]);
+
+/** Says that the grade differs from that of the report before, once. */
+export const compareGrades = (
+  { report, changed }: ComplianceReportState,
+  _: { readonly after: string },
+  { refs: before }: Context<StoredReport | undefined>,
 ): readonly ComplianceReportEvent[] => {
-  if (there) return [];
-  const follows = before.map(({ id }) => id);
-  const reported: ComplianceReportEvent = {
-    topic: 'complianceReported',
-    data: follows.length > 0 ? { ...report, follows } : report,
-  };
-  const [last] = before.toSorted((a, b) => (a.timestamp < b.timestamp ? 1 : -1));
-  if (!last || gradeIn(last) === gradeIn(report)) return [reported];
+  if (!report || !before || changed || gradeIn(before) === gradeIn(report)) return [];
   const { id, deviceName: device, treeId, version, nodeId, nodePath, planId: plan } = report;
   const places = { device, treeId, version, nodeId, nodePath, plan, report: id };
-  const grades = { from: gradeIn(last), to: gradeIn(report) };
-  return [reported, { topic: 'deviceComplianceChanged', data: { ...places, ...grades } }];
+  return [{ topic: 'deviceComplianceChanged', data: { ...places, from: gradeIn(before), to: gradeIn(report) } }];
 };
 
 /** Notes a newer report. The first one counts. */

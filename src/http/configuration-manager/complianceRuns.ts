@@ -192,12 +192,6 @@ const instanceSchema = Type.Object(
   { title: 'CompliancePlanInstance', description: 'Run of a compliance plan' },
 );
 
-const ends: Readonly<Record<string, 'canceled' | 'error'>> = {
-  canceled: 'canceled',
-  error: 'error',
-  incomplete: 'error',
-};
-
 /** The runs as clients read them, with their plans, jobs and the numbers of reports. */
 const instancesOf = async (batches: readonly BatchDoc[], { model, tools }: Service) => {
   const jobsOf = await documentsOf(
@@ -218,7 +212,6 @@ const instancesOf = async (batches: readonly BatchDoc[], { model, tools }: Servi
       const nodes = await Promise.all(
         batch.nodes.map(async (node) => ({
           ...node,
-          status: finished === null ? (ends[jobStatus ?? ''] ?? node.status) : node.status,
           processedDevices: await tools.count(complianceReports, {
             all: [
               { field: 'batchId', op: 'equals', value: batchId },

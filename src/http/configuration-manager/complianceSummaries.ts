@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { perRevision } from '../../commands/engine/perRevision.ts';
 import { addTotals, type Grading, gradeOf, noTotals } from '../../domain/configuration-manager/comparing/score.ts';
 import { reportSchema } from '../../domain/configuration-manager/complianceReports.ts';
 import { gradingSchema } from '../../domain/configuration-manager/planSchemas.ts';
@@ -35,22 +36,40 @@ const newestReports = async (all: Is[], limit: number, actor: Actor, { model }: 
   return entries.map((entry) => documentIn(complianceReports, entry));
 };
 
+/** A report without its issues, and the ids of the golden lines that they are about. */
+type Outline = Omit<ReportDoc, 'issues' | 'configuration'> & { readonly lines: readonly string[] };
+
+/** Sums look at all newest reports, so each is read once. */
+const outlines = perRevision({
+  make: (text: string): Outline => {
+    const { issues, configuration: _, ...report } = documentIn(complianceReports, { text });
+    return { ...report, lines: [...new Set(issues.map(({ spec }) => spec.id))] };
+  },
+  sizeOf: ({ lines }) => 2000 + 50 * lines.length,
+  most: 64 * 1024 * 1024,
+});
+
+type Latest = { readonly report: Outline; readonly text: string };
+
 /**
  * The newest report of each device and node among those that the caller may read. `of`: a tree, or a node. Several plans may
  * have one each.
  */
-const latestReports = async (of: string, actor: Actor, { model }: Service): Promise<readonly ReportDoc[]> => {
-  const latest = new Map<string, ReportDoc>();
+const latestEntries = async (of: string, actor: Actor, { model }: Service): Promise<readonly Latest[]> => {
+  const latest = new Map<string, Latest>();
   const where = is('newestOf', of);
   const query = { where, sort: 'timestamp', order: -1, length: 100, ...readableBy(actor, model) } as const;
   for await (const entries of pagesOf(model, complianceReports, query))
     for (const entry of entries) {
-      const report = documentIn(complianceReports, entry);
+      const report = outlines.of(entry, () => entry.text);
       const key = JSON.stringify([report.version, report.nodeId, report.deviceName]);
-      if (!latest.has(key)) latest.set(key, report);
+      if (!latest.has(key)) latest.set(key, { report, text: entry.text });
     }
   return [...latest.values()];
 };
+
+const latestReports = async (...of: Parameters<typeof latestEntries>): Promise<readonly Outline[]> =>
+  (await latestEntries(...of)).map(({ report }) => report);
 
 type NodeNamed = { readonly treeId: string; readonly version: string; readonly nodePath: string };
 
@@ -66,7 +85,7 @@ const ofNode = async (...of: Parameters<typeof nodeIn>): Promise<[Is, Is, Is]> =
   return [is('treeId', treeId), is('version', version), is('nodeId', nodeId)];
 };
 
-const latestOfNode = async (...of: Parameters<typeof nodeIn>): Promise<readonly ReportDoc[]> => {
+const latestOfNode = async (...of: Parameters<typeof nodeIn>): Promise<readonly Outline[]> => {
   const [, actor, service] = of;
   return latestReports(newestOfNode(await nodeIn(...of)), actor, service);
 };
@@ -89,9 +108,9 @@ const summarySchema = Type.Object(
   { title: 'ComplianceSummary', description: 'Sums of the newest report of each device and node' },
 );
 
-const summaryOf = (reports: readonly ReportDoc[]): Static<typeof summarySchema> => {
+const summaryOf = (reports: readonly Outline[]): Static<typeof summarySchema> => {
   const totals = reports.map(({ totals }) => totals).reduce(addTotals, noTotals);
-  const devicesOf = (fits: (report: ReportDoc) => boolean): Set<string> =>
+  const devicesOf = (fits: (report: Outline) => boolean): Set<string> =>
     new Set(reports.filter(fits).map(({ deviceName }) => deviceName));
   const all = devicesOf(() => true);
   const wanting = devicesOf(
@@ -126,7 +145,7 @@ const limit = Type.Integer({ minimum: 1, maximum: 1000, default: 25, description
 type GradeOptions = { readonly grading?: Grading };
 
 /** Score and grade of a report: those that it has, or by another grading. */
-const graded = (report: ReportDoc, { grading }: GradeOptions = {}): Pick<ReportDoc, 'score' | 'grade'> => {
+const graded = (report: Outline | ReportDoc, { grading }: GradeOptions = {}): Pick<ReportDoc, 'score' | 'grade'> => {
   refuseGrading(grading, '/options/grading');
   const { score, grade } = grading ? gradeOf(report.totals, grading) : report;
   return { score, grade };
@@ -148,7 +167,7 @@ const gradesSchema = Type.Array(
   { description: 'A grade each, with the newest report of each device; null: it could not be checked' },
 );
 
-const gradesOf = (reports: readonly ReportDoc[], options?: GradeOptions): Static<typeof gradesSchema> => {
+const gradesOf = (reports: readonly Outline[], options?: GradeOptions): Static<typeof gradesSchema> => {
   const records = reports.map((report) => ({ ...report, ...graded(report, options) }));
   return (['pass', 'review', 'fail', null] as const).flatMap((grade) => {
     const own = records.filter((one) => one.grade === grade);
@@ -249,14 +268,21 @@ const topIssue = Type.Object({
   count: count('Reports that have an issue with it'),
 });
 
-const topIssuesOf = (reports: readonly ReportDoc[]): readonly Static<typeof topIssue>[] => {
-  const found = new Map<string, Static<typeof topIssue>>();
-  for (const { issues } of reports)
-    for (const { id, words } of new Map(issues.map(({ spec }) => [spec.id, spec])).values()) {
-      const count = (found.get(id)?.count ?? 0) + 1;
-      found.set(id, { id, specWords: [...words], count });
+/** The words are those of one report with an issue about the line. */
+const topIssuesOf = (latest: readonly Latest[], limit: number): readonly Static<typeof topIssue>[] => {
+  const found = new Map<string, { count: number; readonly text: string }>();
+  for (const { report, text } of latest)
+    for (const line of report.lines) {
+      const before = found.get(line);
+      if (before) before.count++;
+      else found.set(line, { count: 1, text });
     }
-  return [...found.values()].sort((a, b) => b.count - a.count || (a.id < b.id ? -1 : 1));
+  const most = [...found].sort(([a, one], [b, other]) => other.count - one.count || (a < b ? -1 : 1)).slice(0, limit);
+  return most.map(([id, { count, text }]) => {
+    const { issues } = documentIn(complianceReports, { text });
+    const words = issues.find(({ spec }) => spec.id === id)?.spec.words ?? [];
+    return { id, specWords: [...words], count };
+  });
 };
 
 const historyRoutes: readonly Route[] = [
@@ -372,7 +398,7 @@ const historyRoutes: readonly Route[] = [
     run: async ({ body: { options = {} }, actor }, service) => {
       const { treeId, limit = 25 } = options;
       const of = treeId === undefined ? anyTree : (await service.entry(trees, treeId, actor)).id;
-      return { body: topIssuesOf(await latestReports(of, actor, service)).slice(0, limit) };
+      return { body: topIssuesOf(await latestEntries(of, actor, service), limit) };
     },
   }),
   actionRoute({

@@ -3,6 +3,11 @@ import { idOf, projection } from '../engine/define.ts';
 import { documentGuard } from '../engine/guards.ts';
 import { plans } from './plans.ts';
 
+type NodeStatus = BatchDoc['nodes'][number]['status'];
+
+const nodesIn = ({ nodes }: BatchDoc, status: NodeStatus): BatchDoc['nodes'] =>
+  nodes.map((node) => ({ ...node, status }));
+
 /** Runs of compliance checks, without the names of their devices. */
 export const complianceBatches = projection<BatchDoc>()(complianceBatch, {
   collection: 'complianceBatches',
@@ -35,11 +40,14 @@ export const complianceBatches = projection<BatchDoc>()(complianceBatch, {
         failed: [...failed],
       };
     },
+    complianceRunStopped: (doc, { data: { status }, metadata: { at } }) =>
+      doc && { ...doc, finished: at, nodes: nodesIn(doc, status) },
+    complianceRunResumed: (doc) => doc && { ...doc, finished: null, nodes: nodesIn(doc, 'running') },
     compliancePlanRan: (doc, { data: { totals, grade, failed }, metadata: { at } }) =>
       doc && {
         ...doc,
         finished: at,
-        nodes: doc.nodes.map((node) => ({ ...node, status: 'completed' })),
+        nodes: nodesIn(doc, 'completed'),
         totals,
         grade: grade as BatchDoc['grade'],
         failed: [...failed],

@@ -5,6 +5,7 @@ import { itInSoak } from '../../support/itInSoak.ts';
 import { cannotKill } from '../../support/killing.ts';
 import { ok, refused } from '../../support/people.ts';
 import { startServer, temporaryFolder } from '../../support/process.ts';
+import { until } from '../../support/until.ts';
 import { usePeople, useService } from '../../support/useService.ts';
 
 const manager = '/configuration_manager';
@@ -114,10 +115,58 @@ describe('Runs of compliance plans', () => {
       [['hostname', 'sw-2'], 1, []],
     );
     assert.ok(ok(await service.ask('POST', top, {})).some(({ id }: any) => id === issue.id));
-    const changes = ok(await service.ask('GET', '/audit/events?topic=deviceComplianceChanged')).results;
-    assert.deepEqual(
-      changes.map(({ data: { device, from, to, plan } }: any) => [device, from, to, plan]),
-      [['sw-1', 'pass', 'fail', planId]],
+    const changes = async () =>
+      ok(await service.ask('GET', '/audit/events?topic=deviceComplianceChanged')).results.map(
+        ({ data: { device, from, to, plan } }: any) => [device, from, to, plan],
+      );
+    await until(async () => (await changes()).length > 0);
+    assert.deepEqual(await changes(), [['sw-1', 'pass', 'fail', planId]]);
+
+    // Two runs at once agree on the order of their reports: the grade has changed back once.
+    ok(await service.ask('PUT', `${manager}/node/config`, { ...change, data: { ...data, template: goldenText } }));
+    await Promise.all([runOnce(), runOnce(), runOnce()]);
+    const newest = async () => {
+      const { results } = ok(await service.ask('GET', '/audit/events?topic=complianceReportFollowed&limit=1000'));
+      const reports = ok(await service.ask('GET', '/audit/events?topic=complianceReported&limit=1000')).results;
+      const followed = new Set(results.map(({ resource: { id } }: any) => id));
+      return reports.filter(({ data, resource }: any) => data.planId === planId && !followed.has(resource.id)).length;
+    };
+    await until(async () => (await newest()) === 2);
+    assert.deepEqual(await changes(), [
+      ['sw-1', 'fail', 'pass', planId],
+      ['sw-1', 'pass', 'fail', planId],
+    ]);
+    assert.deepEqual([(await summary()).warnings, (await summary()).numDevices], [0, 2]);
+  });
+
+  it('stop with their jobs: canceled or in error, and go on when these are tried again', async () => {
+    const node = await treeOf(service.ask, 'Stopped', goldenText);
+    const planId = await planOf('Stopped', [{ ...node, devices: ['sw-1'] }]);
+    const instance = async (instanceId: string) =>
+      ok(await service.ask('POST', `${manager}/search/compliance_plan_instances`, { searchParams: { instanceId } }))
+        .plans[0];
+    const isFinished = (id: string) => until(async () => (await instance(id)).finished !== null);
+    const none = ok(await run('Stopped', { devices: ['sw-9'] }));
+    await jobs.inState(none.instanceId, 'error');
+    await isFinished(none.instanceId);
+    assert.equal((await instance(none.instanceId)).jobStatus, 'error');
+
+    campus.hold('sw-1');
+    const { instanceId } = ok(await run(planId));
+    await until(async () => (await instance(instanceId)).nodes.length === 1);
+    ok(await service.ask('POST', '/operations-manager/jobs/cancel', { jobIds: [instanceId] }));
+    await isFinished(instanceId);
+    campus.release();
+    const { jobStatus, nodes } = await instance(instanceId);
+    assert.deepEqual([jobStatus, nodes[0].status], ['canceled', 'canceled']);
+    assert.equal(
+      ok(
+        await service.ask(
+          'GET',
+          `/audit/events?topic=compliancePlanRan&resource=complianceBatch/${(await instance(instanceId)).batchId}`,
+        ),
+      ).results.length,
+      0,
     );
   });
 

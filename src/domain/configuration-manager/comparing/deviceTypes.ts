@@ -12,10 +12,16 @@ export type DeviceType = {
   readonly lineEnds?: boolean;
   /** In sections: false if a banner has no delimiter, so that each of its lines is an ordinary line. */
   readonly banners?: boolean;
+  /** In sections: the word that takes a line away, `no` unless given; null: there is none. */
+  readonly negation?: string | null;
 };
 
 const types: Readonly<Record<string, DeviceType>> = {
   'cisco-asa': { form: 'sections', banners: false },
+  'huawei-vrp': { form: 'sections', negation: 'undo' },
+  'fortinet-fortios': { form: 'sections', negation: null },
+  'mikrotik-routeros': { form: 'sections', negation: null },
+  linux: { form: 'sections', negation: null },
   'juniper-junos': { form: 'braces', setForm: true },
   'f5-bigip': { form: 'braces', lineEnds: true },
   'paloalto-panos': { form: 'paths' },

@@ -22,14 +22,12 @@ import {
   type CheckedDevice,
   complianceReport,
   type StoredReport,
-  subjectOf,
 } from '../../../domain/configuration-manager/complianceReports.ts';
 import { usualThrottle } from '../../../domain/configuration-manager/planSchemas.ts';
 import { plan } from '../../../domain/configuration-manager/plans.ts';
 import { lastOf, lineAt, linesOf, lineTo, pathOf } from '../../../domain/configuration-manager/treeNodes.ts';
 import { tree, versionOf } from '../../../domain/configuration-manager/trees.ts';
 import { defined } from '../../../domain/engine/defined.ts';
-import { complianceReports } from '../../../projections/configuration-manager/complianceReports.ts';
 import { plans } from '../../../projections/configuration-manager/plans.ts';
 import { trees } from '../../../projections/configuration-manager/trees.ts';
 import type { ReadModel } from '../../../projections/engine/port.ts';
@@ -142,13 +140,6 @@ const complianceStarts = (needs: Pick<Needs, 'tools' | 'model' | 'devices'>) => 
 export const complianceRuns = ({ handle, tools, model, devices, renderer, digest, now }: Needs) => {
   const { planStart, checksStart } = complianceStarts({ tools, model, devices });
 
-  /** The newest reports on the subject of a report; several if runs have checked it at the same time. */
-  const newestBefore = async (report: StoredReport): Promise<readonly StoredReport[]> => {
-    const ids = await model.idsNamed(complianceReports.collection, subjectOf(report));
-    const states = await Promise.all(ids.map((id) => tools.state(complianceReport, id)));
-    return states.flatMap(({ report, by }) => (report && by === undefined ? [report] : []));
-  };
-
   /** The pairs of the run as they were stored when it began. */
   const beginning = async (run: Run, startOf: (run: Run) => Promise<BatchStart>): Promise<BatchStart> => {
     const id = batchOf(run.job);
@@ -219,11 +210,10 @@ export const complianceRuns = ({ handle, tools, model, devices, renderer, digest
             variables: node.variables as Members | undefined,
             grading: batch.grading,
           });
-          const whole = { ...report, id, batchId, planId: batch.plan };
-          const input = { report: whole, before: await newestBefore(whole) };
+          const input = { ...report, id, batchId, planId: batch.plan };
           signal.throwIfAborted();
           await handle(storeComplianceReport, { ...requestFor(started), id, input });
-          count(whole);
+          count(input);
         }
       };
 
