@@ -135,7 +135,12 @@ const stopOrResume = async ({ stream }: Recorded, { state }: Tools): Promise<rea
 };
 
 export const complianceReportReactions: readonly Reaction[] = [
-  { of: complianceReport, background: true, on: { complianceReported: followFormer } },
+  {
+    of: complianceReport,
+    background: true,
+    when: ({ data: { backupId } }: Recorded<StoredReport>) => backupId === undefined,
+    on: { complianceReported: followFormer },
+  },
   {
     of: job,
     background: true,

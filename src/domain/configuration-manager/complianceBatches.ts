@@ -17,7 +17,10 @@ const totalsSchema = Type.Object(
 
 const failure = Type.Object({ device: text, reason: text });
 
-/** A node of a golden configuration that devices are checked against. `revision`: of the tree as the run began. */
+/**
+ * A node of a golden configuration that devices are checked against. `revision`: of the tree as the run began. `copies`: the
+ * copies that are checked in place of the devices, one for each.
+ */
 const batchNode = Type.Object({
   treeId: text,
   version: text,
@@ -26,6 +29,7 @@ const batchNode = Type.Object({
   revision: whole,
   variables: Type.Optional(object),
   devices: texts,
+  copies: Type.Optional(texts),
 });
 
 const start = Type.Object({
@@ -152,14 +156,37 @@ export type BatchDoc = Static<typeof batchSchema>;
 
 const devices = Type.Optional(Type.Array(name('Name of a device'), { maxItems: 10_000, description: 'Devices' }));
 
+const nodePath = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 4096,
+    description: 'Names from the root, joined by /; the root unless given',
+  }),
+);
+
+/** The checks of copies. */
+export const copyChecksSchema = Type.Object(
+  {
+    treeInfo: Type.Object(
+      { treeId: name('Id or name of the tree'), version: name('Name of the version'), nodePath },
+      { additionalProperties: false, description: 'The node' },
+    ),
+    backupIds: Type.Array(name('Id of a copy'), {
+      minItems: 1,
+      maxItems: 10_000,
+      uniqueItems: true,
+      description: 'Copies of configurations',
+    }),
+  },
+  { additionalProperties: false, title: 'CopyChecks', description: 'Copies to check, and against which node' },
+);
+
 /** The checks of a run that follows no plan. */
 export const checksSchema = Type.Object(
   {
     treeId: name('Id or name of the tree'),
     version: name('Name of the version'),
-    nodePath: Type.Optional(
-      Type.String({ minLength: 1, description: 'Names from the root, joined by /; the root unless given' }),
-    ),
+    nodePath,
     devices,
     deviceGroups: Type.Optional(
       Type.Array(name('Id or name of a device group'), { maxItems: 1000, description: 'Device groups' }),
@@ -168,4 +195,5 @@ export const checksSchema = Type.Object(
   },
   { additionalProperties: false, title: 'ComplianceChecks', description: 'Devices to check, and against which node' },
 );
-export type Checks = Static<typeof checksSchema>;
+/** `backupIds`: copies that are checked in place of devices. */
+export type Checks = Static<typeof checksSchema> & { readonly backupIds?: readonly string[] };

@@ -72,6 +72,7 @@ export type StoredReport = Omit<Report, 'id' | 'batchId' | 'planId' | 'inherited
   readonly id: string;
   readonly batchId: string;
   readonly planId: string | null;
+  readonly backupId?: string;
 };
 
 /** The report on one device and one node. One that could not be compared has no score: it never counts as compliant. */
@@ -127,6 +128,7 @@ export const reportSchema = Type.Object(
     id: orNull(objectId('Id; null if it is not stored')),
     batchId: orNull(objectId('Id of the batch; null if there is none')),
     planId: orNull(objectId('Id of the plan; null if there is none')),
+    backupId: Type.Optional(objectId('Id of the copy that was compared; without one, the device was read')),
     treeId: objectId('Id of the tree'),
     version: Type.String({ description: 'Name of the version' }),
     nodePath: Type.String({ description: 'Path of the node' }),

@@ -1,11 +1,17 @@
 import { Type } from 'typebox';
 import { batchOf, requestComplianceBatch } from '../../commands/configuration-manager/complianceBatches.ts';
 import { startJob } from '../../commands/operations-manager/jobs.ts';
-import { type BatchDoc, checksSchema } from '../../domain/configuration-manager/complianceBatches.ts';
+import {
+  type BatchDoc,
+  type Checks,
+  checksSchema,
+  copyChecksSchema,
+} from '../../domain/configuration-manager/complianceBatches.ts';
 import { reportSchema, whyNotCompared } from '../../domain/configuration-manager/complianceReports.ts';
 import { lineAt } from '../../domain/configuration-manager/treeNodes.ts';
 import { versionOf } from '../../domain/configuration-manager/trees.ts';
 import { objectId } from '../../domain/engine/authors.ts';
+import { refuseUnknownIds } from '../../domain/engine/references.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { name } from '../../domain/engine/schemas.ts';
 import { complianceBatches } from '../../projections/configuration-manager/complianceBatches.ts';
@@ -14,9 +20,10 @@ import {
   type ReportDoc,
   reportIn,
 } from '../../projections/configuration-manager/complianceReports.ts';
+import { deviceBackups } from '../../projections/configuration-manager/deviceBackups.ts';
 import { type Plan, plans } from '../../projections/configuration-manager/plans.ts';
 import { trees } from '../../projections/configuration-manager/trees.ts';
-import { documentIn, documentsOf, pageOf } from '../../projections/engine/documents.ts';
+import { documentIn, documentsOf, pageOf, readableDocuments } from '../../projections/engine/documents.ts';
 import { readableBy } from '../../projections/engine/guards.ts';
 import type { Where } from '../../projections/engine/port.ts';
 import { jobs } from '../../projections/operations-manager/jobs.ts';
@@ -112,6 +119,39 @@ const runPlan = actionRoute({
   },
 });
 
+const startedSchema = Type.Object({
+  status: Type.Literal(202),
+  message: Type.String(),
+  batchId: Type.String(),
+  jobId: Type.String(),
+});
+
+/** Starts checks against a node of a tree. `at`: where the request names the tree. */
+const startOfTree = async (
+  { operation, at }: { readonly operation: string; readonly at: string },
+  options: Checks,
+  call: Call,
+  service: Service,
+) => {
+  const tree = documentIn(trees, await service.entry(trees, options.treeId, call.actor));
+  const treeId = tree._id;
+  const { root } = versionOf(tree, options.version, `${at}/version`);
+  if (options.nodePath !== undefined) lineAt(root, options.nodePath, `${at}/nodePath`);
+  const reason = whyNotCompared(tree.deviceType ?? '');
+  if (reason !== undefined) throw new RequestError('conflict', reason, { path: `${at}/treeId` });
+  const run = {
+    name: 'Compliance checks',
+    type: 'compliance-run',
+    component: treeId,
+    plan: null,
+    groups: [],
+    variables: { options: { ...options, treeId } },
+  };
+  const { id, batchId, position, replayed } = await startChecks(operation, run, call, service);
+  const message = `compliance batch ${batchId} started`;
+  return { body: { status: 202 as const, message, batchId, jobId: id }, position, replayed };
+};
+
 const runChecks = actionRoute({
   name: 'runComplianceChecks',
   method: 'post',
@@ -123,32 +163,36 @@ const runChecks = actionRoute({
     'Without devices those of the node and of all nodes below it, each against the node that it is in. A job does it; ' +
     'the batch has the reports.',
   body: Type.Object({ options: checksSchema }, { additionalProperties: false }),
-  answer: Type.Object({
-    status: Type.Literal(202),
-    message: Type.String(),
-    batchId: Type.String(),
-    jobId: Type.String(),
-  }),
+  answer: startedSchema,
   run: async (call, service) => {
     requestOf('runComplianceChecks', call, service);
-    const { options } = call.body;
-    const tree = documentIn(trees, await service.entry(trees, options.treeId, call.actor));
-    const treeId = tree._id;
-    const { root } = versionOf(tree, options.version, '/options/version');
-    if (options.nodePath !== undefined) lineAt(root, options.nodePath, '/options/nodePath');
-    const reason = whyNotCompared(tree.deviceType ?? '');
-    if (reason !== undefined) throw new RequestError('conflict', reason, { path: '/options/treeId' });
-    const run = {
-      name: 'Compliance checks',
-      type: 'compliance-run',
-      component: treeId,
-      plan: null,
-      groups: [],
-      variables: { options: { ...options, treeId } },
-    };
-    const { id, batchId, position, replayed } = await startChecks('runComplianceChecks', run, call, service);
-    const message = `compliance batch ${batchId} started`;
-    return { body: { status: 202, message, batchId, jobId: id }, position, replayed };
+    return startOfTree({ operation: 'runComplianceChecks', at: '/options' }, call.body.options, call, service);
+  },
+});
+
+const checkCopies = actionRoute({
+  name: 'checkDeviceBackups',
+  method: 'post',
+  starts: true,
+  path: '/compliance_reports/backups',
+  access: ['operators'],
+  summary: 'Check copies of configurations against a node of a golden configuration',
+  description:
+    'A job does it; the batch has the reports. They are in no sums and histories, because they say nothing of the devices as ' +
+    'they are now.',
+  body: copyChecksSchema,
+  answer: startedSchema,
+  run: async (call, service) => {
+    requestOf('checkDeviceBackups', call, service);
+    const { treeInfo, backupIds } = call.body;
+    const found = await readableDocuments(service.model, deviceBackups, backupIds, call.actor);
+    const ids = new Set(found.map(({ _id }) => _id));
+    refuseUnknownIds(
+      backupIds.filter((id) => !ids.has(id)),
+      'copy',
+      '/backupIds',
+    );
+    return startOfTree({ operation: 'checkDeviceBackups', at: '/treeInfo' }, { ...treeInfo, backupIds }, call, service);
   },
 });
 
@@ -278,6 +322,7 @@ export const complianceRunRoutes: readonly Route[] = [
   runPlan,
   searchInstances,
   runChecks,
+  checkCopies,
   listRoute({
     name: 'getBatchReports',
     method: 'get',

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { perRevision } from '../../commands/engine/perRevision.ts';
+import { remedyOf } from '../../domain/configuration-manager/comparing/remedy.ts';
 import { addTotals, type Grading, gradeOf, noTotals } from '../../domain/configuration-manager/comparing/score.ts';
 import { reportSchema } from '../../domain/configuration-manager/complianceReports.ts';
 import { gradingSchema } from '../../domain/configuration-manager/planSchemas.ts';
@@ -7,7 +8,9 @@ import { refuseGrading } from '../../domain/configuration-manager/plans.ts';
 import { lastOf, lineAt } from '../../domain/configuration-manager/treeNodes.ts';
 import { versionOf } from '../../domain/configuration-manager/trees.ts';
 import type { Actor } from '../../domain/engine/core.ts';
+import { defined } from '../../domain/engine/defined.ts';
 import { refuseUnknownIds } from '../../domain/engine/references.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import { name } from '../../domain/engine/schemas.ts';
 import {
   anyTree,
@@ -16,6 +19,7 @@ import {
   type ReportDoc,
   reportIn,
 } from '../../projections/configuration-manager/complianceReports.ts';
+import { plans } from '../../projections/configuration-manager/plans.ts';
 import { trees } from '../../projections/configuration-manager/trees.ts';
 import { documentIn, pageOf, pagesOf, readableDocuments } from '../../projections/engine/documents.ts';
 import { readableBy } from '../../projections/engine/guards.ts';
@@ -249,6 +253,111 @@ const gradeRoutes: readonly Route[] = [
   }),
 ];
 
+const proposed = Type.Array(
+  Type.Object({
+    parents: Type.Array(Type.String(), { description: 'The lines that it is below' }),
+    line: Type.String({ description: 'The line to send, or the one that it is about' }),
+    why: Type.String({ description: 'Why, as a sentence' }),
+  }),
+);
+
+const remediation = actionRoute({
+  name: 'proposeRemediation',
+  method: 'post',
+  reads: true,
+  path: `${path}/:id/remediation`,
+  access,
+  summary: 'Propose what would mend a device',
+  description:
+    'Missing lines below theirs, and the negation of lines that must not be there. byHand has what no line can be proposed ' +
+    'for: expressions, masked secrets, texts of several lines, order. Nothing is sent. 409: the device was not compared.',
+  answer: Type.Object(
+    {
+      config: Type.String({ description: 'All lines, as the device takes them' }),
+      lines: { ...proposed, description: 'The lines' },
+      byHand: { ...proposed, description: 'What a person must see to' },
+      truncated: Type.Optional(Type.Literal(true, { description: 'The report does not have all issues' })),
+    },
+    { title: 'Remediation' },
+  ),
+  run: async ({ params, actor }, { entryById }) => {
+    const report = documentIn(complianceReports, await entryById(complianceReports, params.id, actor));
+    if (report.status === 'error') throw new RequestError('conflict', 'The device was not compared', { path: '/id' });
+    return { body: { ...remedyOf(report), ...defined({ truncated: report.truncated }) } };
+  },
+});
+
+const dayMs = 86_400_000;
+
+const trendSchema = Type.Array(
+  Type.Object({
+    date: Type.String({ format: 'date', description: 'Day, UTC' }),
+    score: Type.Number({ description: 'Mean of the scores, to two decimals' }),
+    reports: count('Reports of that day with a score'),
+  }),
+  { description: 'The oldest day first; days without a score are left out' },
+);
+
+const days = Type.Integer({ minimum: 1, maximum: 366, default: 7, description: 'How many days, with today' });
+
+/** The mean score of each day, of reports that the caller may read. */
+const trendOf = async (all: Where<Field>[], days: number, actor: Actor, { model, moment }: Service) => {
+  const first = new Date((Math.floor(moment().now / dayMs) - days + 1) * dayMs).toISOString();
+  const sums = new Map<string, { sum: number; reports: number }>();
+  const query = { where: { all }, sort: 'timestamp', order: -1, length: 100, ...readableBy(actor, model) } as const;
+  pages: for await (const entries of pagesOf(model, complianceReports, query))
+    for (const entry of entries) {
+      const { timestamp, score } = outlines.of(entry, () => entry.text);
+      if (timestamp < first) break pages;
+      if (score === null) continue;
+      const date = timestamp.slice(0, 10);
+      const { sum, reports } = sums.get(date) ?? { sum: 0, reports: 0 };
+      sums.set(date, { sum: sum + score, reports: reports + 1 });
+    }
+  return [...sums]
+    .reverse()
+    .map(([date, { sum, reports }]) => ({ date, score: Math.round((sum / reports) * 100) / 100, reports }));
+};
+
+const trendRoutes: readonly Route[] = [
+  actionRoute({
+    name: 'getDeviceScoreTrend',
+    method: 'get',
+    reads: true,
+    path: `${path}/score_trend/:deviceName`,
+    access,
+    summary: 'Show how the score of a device went',
+    description: 'A mean each day, of the reports that you may read.',
+    query: {
+      days: Type.Optional(days),
+      planIds: Type.Optional(
+        Type.String({ maxLength: 4096, description: 'Ids of plans, between commas; all unless given' }),
+      ),
+    },
+    answer: trendSchema,
+    run: async ({ params, query: { days = 7, planIds }, actor }, service) => {
+      const any = planIds?.split(',').map((plan) => is('planId', plan.trim()));
+      const all = [is('deviceName', params.deviceName), ...(any ? [{ any }] : [])];
+      return { body: await trendOf(all, days, actor, service) };
+    },
+  }),
+  actionRoute({
+    name: 'getPlanScoreTrend',
+    method: 'get',
+    reads: true,
+    path: '/compliance_plans/:planId/compliance-score-trend',
+    access,
+    summary: 'Show how the score of a plan went',
+    description: 'A mean each day, of the reports of its runs.',
+    query: { days: Type.Optional(days) },
+    answer: trendSchema,
+    run: async ({ params, query: { days = 7 }, actor }, service) => {
+      const { id } = await service.entry(plans, params.planId, actor);
+      return { body: await trendOf([is('planId', id)], days, actor, service) };
+    },
+  }),
+];
+
 const gradeRecord = Type.Object({
   id: Type.String({ description: 'Id of the report' }),
   nodePath,
@@ -434,4 +543,10 @@ const historyRoutes: readonly Route[] = [
 ];
 
 /** Sums, grades and histories of compliance reports. */
-export const complianceSummaryRoutes: readonly Route[] = [...summaryRoutes, ...gradeRoutes, ...historyRoutes];
+export const complianceSummaryRoutes: readonly Route[] = [
+  ...summaryRoutes,
+  ...gradeRoutes,
+  ...historyRoutes,
+  ...trendRoutes,
+  remediation,
+];

@@ -21,6 +21,9 @@ export const newestOfNode = ({ treeId, version, nodeId }: OfNode): string => `${
 /** The value of `newestOf` for all trees. No tree has this id. */
 export const anyTree = '*';
 
+/** The newest report of its device, node and plan; one on a copy says nothing of the device as it is now. */
+const isNewest = ({ followed, backupId }: ReportDoc): boolean => followed === null && backupId === undefined;
+
 /**
  * Reports of compliance checks. A report is read by those who may read its plan. The newest of each device, node and plan are
  * found by their subject.
@@ -35,10 +38,13 @@ export const complianceReports = projection<ReportDoc>()(complianceReport, {
     deviceComplianceChanged: (doc) => doc,
     complianceReportFollowed: (doc, { metadata: { at } }) => doc && { ...doc, followed: at },
   },
-  retires: { ended: ({ followed }) => followed ?? undefined, from: 'timestamp' },
+  retires: {
+    ended: (doc) => doc.followed ?? (isNewest(doc) ? undefined : doc.timestamp),
+    from: 'timestamp',
+  },
   guard: ({ planId }) => (planId === null ? undefined : documentGuard(plans, planId)),
   sorts: {
-    subject: (doc) => (doc.followed === null ? subjectOf(doc) : `${subjectOf(doc)}\n${doc._id}`),
+    subject: (doc) => (isNewest(doc) ? subjectOf(doc) : `${subjectOf(doc)}\n${doc._id}`),
     timestamp: ({ timestamp }) => timestamp,
   },
   filters: {
@@ -47,9 +53,10 @@ export const complianceReports = projection<ReportDoc>()(complianceReport, {
     treeId: ({ treeId }) => treeId,
     version: ({ version }) => version,
     nodeId: ({ nodeId }) => nodeId,
-    deviceName: ({ deviceName }) => deviceName,
+    /** Histories are of devices as they were. */
+    deviceName: ({ deviceName, backupId }) => (backupId === undefined ? deviceName : []),
     status: ({ status }) => status,
     /** The node and the tree of which it is a newest report, and `anyTree`. */
-    newestOf: (doc) => (doc.followed === null ? [anyTree, doc.treeId, newestOfNode(doc)] : []),
+    newestOf: (doc) => (isNewest(doc) ? [anyTree, doc.treeId, newestOfNode(doc)] : []),
   },
 });

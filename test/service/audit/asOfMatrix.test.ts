@@ -48,7 +48,7 @@ const guarded =
 
 /** Those whose documents in the sample have access lists of other groups than red, and sums of what the caller may read. */
 const withOtherLists =
-  /^\/(automation_catalog|inventory_manager|configuration_manager\/(credentials|compliance_reports\/(tree|node)))/;
+  /^\/(automation_catalog|inventory_manager|configuration_manager\/(credentials|compliance_(reports\/(tree|node|score_trend)|plans\/[^/]+\/)))/;
 
 type Word = 'automations' | 'triggers' | 'jobs' | 'plans' | 'prebuilts';
 const jobIds = (id: string) => ({ jobIds: [id] });
@@ -95,6 +95,8 @@ const named: Readonly<Record<string, readonly [Word, ((id: string) => object)?, 
 
 const reportRows = [
   '',
+  '/backups',
+  '/:id/remediation',
   '/config',
   '/details',
   '/history',
@@ -298,6 +300,10 @@ describe('every GET route as of every moment, for six roles', function () {
       planRow,
       (await plans()).map(({ _id }) => planRow.replace(':id', _id)),
     );
+    paths.set(
+      `${planRow.replace(':id', ':planId')}/compliance-score-trend`,
+      (await plans()).map(({ _id }) => `${planRow.replace(':id', _id)}/compliance-score-trend`),
+    );
     // Copies have none either.
     paths.set(`${cm}/backups`, [`${cm}/backups?device=lab-01`]);
     paths.set(`${cm}/backups/:id`, [`${cm}/backups/${labBackup}`]);
@@ -306,6 +312,7 @@ describe('every GET route as of every moment, for six roles', function () {
     for (const id of [labBatch, report]) fatesById.set(id, 'staying');
     paths.set(`${reports}/batch/:batchId`, [`${reports}/batch/${labBatch}`]);
     paths.set(`${reports}/details/:id`, [`${reports}/details/${report}`]);
+    paths.set(`${reports}/score_trend/:deviceName`, [`${reports}/score_trend/lab-01`]);
     paths.set(`${reports}/node/:treeId/:nodePath`, [`${reports}/node/Edge%20routers/base%2FHardening`]);
     await close();
     await mark('closed');

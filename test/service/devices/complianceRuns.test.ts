@@ -303,11 +303,42 @@ describe('Sums, grades and histories of reports', () => {
     refused(await service.ask('POST', `${reports}/details`, { reportIds: [...reportIds, 'none'] }), 404, /none/);
     const single = { reportId: reportIds[0], options: { grading: strict } };
     assert.equal(ok(await service.ask('POST', `${reports}/grade/single`, single)).grade, 'fail');
+    const today = new Date().toISOString().slice(0, 10);
+    const trend = async (path: string) => ok(await service.ask('GET', `${manager}/${path}`));
+    const ofDevice = [{ date: today, score: 50, reports: 2 }];
+    assert.deepEqual(await trend('compliance_reports/score_trend/sw-10'), ofDevice);
+    assert.deepEqual(await trend(`compliance_reports/score_trend/sw-10?days=30&planIds=${planId}`), ofDevice);
+    assert.deepEqual(await trend('compliance_reports/score_trend/sw-10?planIds=none'), []);
+    assert.deepEqual(await trend(`compliance_plans/Graded/compliance-score-trend`), [
+      { date: today, score: 75, reports: 4 },
+    ]);
+    const mended = ok(await service.ask('POST', `${reports}/${history[0].id}/remediation`));
+    assert.deepEqual([mended.config, mended.byHand], ['ntp server 192.0.2.1\n', []]);
+    const failed = (await grades()).find(({ grade }) => grade === null).records[0].reportId;
+    refused(await service.ask('POST', `${reports}/${failed}/remediation`), 409, /not compared/);
+
     const json = { ...base, devices: ['sw-json'] };
     const { jobId, batchId } = ok(await service.ask('POST', reports, { options: json }));
     await jobs.inState(jobId, 'complete');
     const [{ status, reason }] = ok(await service.ask('GET', `${reports}/batch/${batchId}`));
     assert.deepEqual([status, /json/.test(reason)], ['error', true]);
+  });
+
+  it('are not of copies, which are checked like devices, each for itself', async () => {
+    const copies: string[] = [];
+    for (const name of ['sw-10', 'sw-1', 'sw-10'])
+      copies.push(ok(await service.ask('POST', `${manager}/devices/backups`, { name })).id);
+    const before = ok(await service.ask('GET', `${reports}/tree/Campus`));
+    const { version, nodePath } = base;
+    const treeInfo = { treeId: 'Campus', version, nodePath };
+    const { jobId, batchId } = ok(await service.ask('POST', `${reports}/backups`, { treeInfo, backupIds: copies }));
+    const { status, variables } = await jobs.inState(jobId, 'complete', 'error');
+    assert.deepEqual([status, variables.devices, variables.totals.errors], ['complete', 3, 2]);
+    const checked = ok(await service.ask('GET', `${reports}/batch/${batchId}`));
+    assert.deepEqual(checked.map(({ backupId }: any) => backupId).sort(), copies.toSorted());
+    assert.deepEqual(ok(await service.ask('GET', `${reports}/tree/Campus`)), before);
+    const unknown = { treeInfo, backupIds: [copies[0], 'f'.repeat(24)] };
+    refused(await service.ask('POST', `${reports}/backups`, unknown), 404, /ffff/);
   });
 
   it('change with the grading of a plan, and its nodes go, but not the last ones of an active plan', async () => {

@@ -97,6 +97,8 @@ const reads = ({
   'GET /configuration_manager/compliance_plans/:id': { id: weekly },
   'GET /configuration_manager/compliance_reports/batch/:batchId': { batchId: labBatch },
   'GET /configuration_manager/compliance_reports/tree/:treeId': { treeId: edge },
+  'GET /configuration_manager/compliance_reports/score_trend/:deviceName': { deviceName: 'lab-01' },
+  'GET /configuration_manager/compliance_plans/:planId/compliance-score-trend': { planId: labPlan },
   'GET /console/:filePath': { filePath: 'icon.svg' },
   'GET /configuration_manager/compliance_reports/node/:treeId/:nodePath': { treeId: edge, nodePath: 'base/Hardening' },
   'GET /configuration_manager/configs/:id/export': { id: edge },
@@ -484,6 +486,10 @@ const requests = ({
   },
   'DELETE /configuration_manager/compliance_plans/nodes': {
     body: { planId: labPlan, nodes: [{ treeId: edge, version: 'initial', nodeId: edgeRoot }] },
+  },
+  'POST /configuration_manager/compliance_reports/:id/remediation': { params: { id: labReport } },
+  'POST /configuration_manager/compliance_reports/backups': {
+    body: { treeInfo: { treeId: edge, version: 'initial', nodePath: 'base/Hardening' }, backupIds: [labBackup] },
   },
   'POST /configuration_manager/compliance_reports/grade': { body: hardened },
   'POST /configuration_manager/compliance_reports/grade/single': { body: { reportId: labReport } },

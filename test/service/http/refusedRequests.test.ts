@@ -53,6 +53,7 @@ const provider = (name: string, more: { readonly [member: string]: unknown } = {
   properties: { ...directory, ...more },
 });
 
+const treeInfo = (treeId: string) => ({ treeId, version: 'initial' });
 const golden = (name: string, root: object = {}) => ({ data: [{ name, version: 'initial', root }] });
 
 /**
@@ -533,6 +534,10 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
     [`POST ${cm}/compliance_reports`]: [
       refuse('not_found', `${cm}/compliance_reports`, { options: { treeId: none, version: 'initial' } }),
       refuse('not_found', `${cm}/compliance_reports`, { options: { treeId: w.tree, version: 'none' } }),
+    ],
+    [`POST ${cm}/compliance_reports/backups`]: [
+      refuse('not_found', `${cm}/compliance_reports/backups`, { treeInfo: treeInfo(w.tree), backupIds: [none] }),
+      refuse('not_found', `${cm}/compliance_reports/backups`, { treeInfo: treeInfo(none), backupIds: [w.backup] }),
     ],
     [`POST ${cm}/devicegroup`]: [refuse('conflict', `${cm}/devicegroup`, { name: 'trier', devices: [] })],
     [`PUT ${cm}/devicegroups/:id`]: [

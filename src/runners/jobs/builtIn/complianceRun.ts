@@ -5,6 +5,7 @@ import {
   endComplianceBatch,
   storeComplianceReport,
 } from '../../../commands/configuration-manager/complianceBatches.ts';
+import type { DeviceCopies } from '../../../commands/configuration-manager/deviceBackups.ts';
 import { deviceChecks, orReason } from '../../../commands/configuration-manager/deviceChecks.ts';
 import { mayRead } from '../../../commands/engine/access.ts';
 import type { Tools } from '../../../commands/engine/define.ts';
@@ -23,11 +24,15 @@ import {
   complianceReport,
   type StoredReport,
 } from '../../../domain/configuration-manager/complianceReports.ts';
+import { deviceBackup } from '../../../domain/configuration-manager/deviceBackups.ts';
 import { usualThrottle } from '../../../domain/configuration-manager/planSchemas.ts';
 import { plan } from '../../../domain/configuration-manager/plans.ts';
 import { lastOf, lineAt, linesOf, lineTo, pathOf } from '../../../domain/configuration-manager/treeNodes.ts';
 import { tree, versionOf } from '../../../domain/configuration-manager/trees.ts';
+import type { Actor } from '../../../domain/engine/core.ts';
 import { defined } from '../../../domain/engine/defined.ts';
+import { RequestError } from '../../../domain/engine/requestError.ts';
+import { type DeviceBackupDoc, deviceBackups } from '../../../projections/configuration-manager/deviceBackups.ts';
 import { plans } from '../../../projections/configuration-manager/plans.ts';
 import { trees } from '../../../projections/configuration-manager/trees.ts';
 import type { ReadModel } from '../../../projections/engine/port.ts';
@@ -41,6 +46,7 @@ type Needs = {
   readonly tools: Tools;
   readonly model: ReadModel;
   readonly devices: Pick<Devices, 'seenBy' | 'order'>;
+  readonly copies: Pick<DeviceCopies, 'textOf'>;
   readonly renderer: Pick<Renderer, 'compare'>;
   /** Keyed digest of a text. */
   readonly digest: (text: string) => string;
@@ -60,10 +66,36 @@ const limitIn = ({ devices, device }: Members): ReadonlySet<unknown> | undefined
   return names && new Set(names);
 };
 
+/** A device, or a copy of its configuration, with the nodes that it is checked against. */
+type Target = { readonly device: string; readonly backupId?: string; readonly nodes: readonly BatchNode[] };
+
+const targetsOf = ({ nodes }: BatchStart): readonly Target[] => {
+  const byDevice = new Map<string, { readonly device: string; readonly nodes: BatchNode[] }>();
+  for (const node of nodes)
+    for (const [i, device] of node.devices.entries()) {
+      const backupId = node.copies?.[i];
+      const key = backupId ?? `device ${device}`;
+      const target = byDevice.get(key) ?? { device, nodes: [], ...defined({ backupId }) };
+      target.nodes.push(node);
+      byDevice.set(key, target);
+    }
+  return [...byDevice.values()];
+};
+
 /** The pairs of device and node that a run begins with: those of a plan, or of checks that follow none. */
 const complianceStarts = (needs: Pick<Needs, 'tools' | 'model' | 'devices'>) => {
   const { tools } = needs;
   const devicesIn = groupDevices(needs);
+
+  const copiesIn = async (ids: readonly string[], actor: Actor, failures: DeviceFailure[]) => {
+    const found: DeviceBackupDoc[] = [];
+    for (const id of ids) {
+      const doc = await tools.shown(deviceBackups, id);
+      if (doc && tools.mayRead(deviceBackups, doc, actor)) found.push(doc);
+      else failures.push({ device: id, reason: `There is no copy ${JSON.stringify(id)}` });
+    }
+    return found;
+  };
 
   const planStart = async ({ job, inputs, started, step }: Run): Promise<BatchStart> => {
     const actor = await step();
@@ -106,6 +138,7 @@ const complianceStarts = (needs: Pick<Needs, 'tools' | 'model' | 'devices'>) => 
       devices: ofRequest,
       deviceGroups: groups,
       variables,
+      backupIds,
     } = inputs.options as Checks;
     const id = await tools.find(trees, named);
     if (id === undefined) throw new RunEnded(`There is no tree ${JSON.stringify(named)}`);
@@ -116,6 +149,13 @@ const complianceStarts = (needs: Pick<Needs, 'tools' | 'model' | 'devices'>) => 
     const own = { treeId: id, version, revision, ...(variables && { variables }) };
     const nodeWith = (nodeId: string, path: string, names: readonly string[]): BatchNode[] =>
       names.length === 0 ? [] : [{ ...own, nodeId, nodePath: path, devices: [...new Set(names)] }];
+    if (backupIds) {
+      const node = { ...own, nodeId: lastOf(line).configId, nodePath: pathOf(line) };
+      const found = await copiesIn(backupIds, actor, failed);
+      const devices = found.map(({ name }) => name);
+      const nodes = found.length > 0 ? [{ ...node, devices, copies: found.map(({ _id }) => _id) }] : [];
+      return { job, plan: null, nodes, failed };
+    }
     if (ofRequest || groups) {
       const names = [...(ofRequest ?? []), ...(await devicesIn(groups ?? [], actor, failed))];
       return { job, plan: null, nodes: nodeWith(lastOf(line).configId, pathOf(line), names), failed };
@@ -137,7 +177,7 @@ const complianceStarts = (needs: Pick<Needs, 'tools' | 'model' | 'devices'>) => 
  * Checks of devices against golden configurations. A run only reads. Its pairs of device and node are stored as it begins,
  * and a report for each: a run that was broken off goes on with the pairs that have none.
  */
-export const complianceRuns = ({ handle, tools, model, devices, renderer, digest, now }: Needs) => {
+export const complianceRuns = ({ handle, tools, model, devices, copies, renderer, digest, now }: Needs) => {
   const { planStart, checksStart } = complianceStarts({ tools, model, devices });
 
   /** The pairs of the run as they were stored when it began. */
@@ -178,29 +218,41 @@ export const complianceRuns = ({ handle, tools, model, devices, renderer, digest
         compare: (one) => renderer.compare(one, { account: started.metadata.actor.id, signal }),
       });
 
-      const byDevice = new Map<string, BatchNode[]>();
-      for (const node of batch.nodes)
-        for (const device of node.devices) byDevice.set(device, [...(byDevice.get(device) ?? []), node]);
-      const reportId = (device: string, { treeId, version, nodeId }: BatchNode): string =>
-        derivedId(`report ${batchId} ${treeId} ${version} ${nodeId} ${device}`);
+      const targets = targetsOf(batch);
+      const reportId = ({ device, backupId }: Target, { treeId, version, nodeId }: BatchNode): string =>
+        derivedId(['report', batchId, treeId, version, nodeId, device, ...(backupId ? [backupId] : [])].join(' '));
+
+      const factsOf = async ({ device, backupId }: Target, actor: Actor): Promise<CheckedDevice> => {
+        const facts = await checks.factsOf(device, actor);
+        const { copy } = backupId === undefined ? {} : await tools.state(deviceBackup, backupId);
+        return copy?.ostype === undefined ? facts : { ...facts, ostype: copy.ostype };
+      };
+
+      /** The configuration of a device as it is, or that of its copy. */
+      const textOf = async ({ device, backupId }: Target, actor: Actor): Promise<string> => {
+        if (backupId === undefined)
+          return devices.seenBy(actor).calls(started.metadata.traceparent, signal).configuration(device);
+        const doc = await tools.shown(deviceBackups, backupId);
+        if (doc && tools.mayRead(deviceBackups, doc, actor)) return copies.textOf(backupId);
+        throw new RequestError('not_found', 'The copy is not there any more');
+      };
 
       /** Reads the device once, for all nodes that have no report on it yet. */
-      const checkDevice = async (device: string, nodes: readonly BatchNode[]): Promise<void> => {
+      const checkDevice = async (target: Target): Promise<void> => {
         let configuration: string | { readonly reason: string } | undefined;
         let facts: CheckedDevice | undefined;
-        for (const node of nodes) {
-          const id = reportId(device, node);
+        for (const node of target.nodes) {
+          const id = reportId(target, node);
           const { report: before } = await tools.state(complianceReport, id);
           if (before) {
             count(before);
             continue;
           }
           const actor = await step();
-          const { calls } = devices.seenBy(actor);
-          configuration ??= await orReason(() => calls(started.metadata.traceparent, signal).configuration(device));
+          configuration ??= await orReason(() => textOf(target, actor));
           // A call that was broken off says nothing of the device.
           signal.throwIfAborted();
-          facts ??= await checks.factsOf(device, actor);
+          facts ??= await factsOf(target, actor);
           const { state } = await tools.version(tree, node.treeId, node.revision);
           const version = versionOf(state, node.version);
           const line = lineTo(version.root, node.nodeId);
@@ -210,18 +262,19 @@ export const complianceRuns = ({ handle, tools, model, devices, renderer, digest
             variables: node.variables as Members | undefined,
             grading: batch.grading,
           });
-          const input = { ...report, id, batchId, planId: batch.plan };
+          const { backupId } = target;
+          const input = { ...report, id, batchId, planId: batch.plan, ...defined({ backupId }) };
           signal.throwIfAborted();
           await handle(storeComplianceReport, { ...requestFor(started), id, input });
           count(input);
         }
       };
 
-      await runAtOnce([...byDevice], batch.throttle ?? usualThrottle, (one) => checkDevice(...one));
+      await runAtOnce(targets, batch.throttle ?? usualThrottle, checkDevice);
 
       await step();
       const { grade } = gradeOf(totals, batch.grading);
-      const input = { totals, grade, devices: byDevice.size, failed: [...failures.values()].slice(0, mostFailures) };
+      const input = { totals, grade, devices: targets.length, failed: [...failures.values()].slice(0, mostFailures) };
       await handle(endComplianceBatch, { ...requestFor(started), id: batchId, input });
       return { batchId, ...input };
     };
