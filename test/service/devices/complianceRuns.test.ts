@@ -228,6 +228,77 @@ describe('Runs of compliance plans', () => {
   });
 });
 
+describe('A change of a device, its check, and what follows', () => {
+  const service = useService();
+  const jobs = builtInOf((...args) => service.ask(...args));
+  const om = '/operations-manager';
+  const golden = '<e/>{d/}ip http server\nhostname {/.+/}';
+  const trigger = async (actionId: string, more: object) =>
+    ok(
+      await service.ask('POST', `${om}/triggers`, {
+        ...{ name: `For ${actionId}`, enabled: true, actionType: 'automations', actionId, legacyWrapper: false },
+        ...more,
+      }),
+    );
+  const onEvent = (topic: string, schema: object | null) =>
+    ({ type: 'eventSystem', source: '@platform/configuration-manager', topic, schema, jst: null }) as const;
+  const jobsOf = async (name: string): Promise<any[]> =>
+    ok(await service.ask('GET', `${om}/jobs?equalsField=name&equals=${encodeURIComponent(name)}`)).data;
+  const ended = async (name: string, count: number): Promise<any[]> => {
+    await until(async () => (await jobsOf(name)).filter(({ status }) => status !== 'running').length >= count);
+    return jobsOf(name);
+  };
+  const apply = async (config: string) =>
+    ok(await service.ask('POST', `${manager}/devices/lab-03/configuration`, { config: { config } }));
+
+  it('are one loop: event, run of a plan, event, job; a proposal that is applied ends it', async () => {
+    const node = await treeOf(service.ask, 'Web servers', golden);
+    const nodes = [{ ...node, devices: ['lab-01', 'lab-03'] }];
+    const { _id: planId } = ok(await service.ask('POST', `${manager}/compliance_plans`, { name: 'Web', nodes }));
+    ok(await service.ask('PUT', `${manager}/compliance_plans`, { planId, options: { status: 'active' } }));
+    const check = await jobs.automation('ucm_compliance_plans', 'Web');
+    await jobs.template('Tell', '{{ device }}: {{ from }}, {{ to }}');
+    const tell = await jobs.automation('template', 'Tell');
+
+    // By a schedule: all devices of the plan.
+    await trigger(check, {
+      type: 'schedule',
+      name: 'Nightly',
+      formId: null,
+      formData: {},
+      firstRunAt: Date.now() + 200,
+    });
+    const [nightly] = await ended('Web', 1);
+    assert.deepEqual([nightly.status, nightly.variables.devices], ['complete', 2]);
+
+    await trigger(check, onEvent('deviceConfigurationApplied', null));
+    await trigger(tell, onEvent('deviceComplianceChanged', null));
+    await apply('ip http server');
+    const [bad] = await ended('Tell', 1);
+    assert.equal(bad.variables.renderedTemplate, 'lab-03: pass, fail');
+    const checks = await ended('Web', 2);
+    assert.deepEqual(checks.map(({ variables }) => variables.devices).sort(), [1, 2]);
+
+    const history = { treeId: node.treeId, version: 'initial', nodePath: 'base', deviceName: 'lab-03' };
+    const [report] = ok(await service.ask('POST', `${manager}/compliance_reports/grade/history`, history));
+    const { config } = ok(await service.ask('POST', `${manager}/compliance_reports/${report.id}/remediation`));
+    assert.equal(config, 'no ip http server\n');
+    await apply(config);
+    const told = (await ended('Tell', 2)).map(({ variables }) => variables.renderedTemplate);
+    assert.ok(told.includes('lab-03: fail, pass'));
+
+    // A device that the plan does not have is none of its business.
+    ok(await service.ask('POST', `${manager}/devices/lab-02/configuration`, { config: { config: 'vlan 9' } }));
+    const all = await ended('Web', 4);
+    assert.deepEqual(all.map(({ status, variables }) => [status, variables.devices]).sort(), [
+      ['complete', 0],
+      ['complete', 1],
+      ['complete', 1],
+      ['complete', 2],
+    ]);
+  });
+});
+
 describe('Sums, grades and histories of reports', () => {
   const service = useService({ OUTBOUND_ALLOW: '127.0.0.1' });
   const jobs = builtInOf((...args) => service.ask(...args));

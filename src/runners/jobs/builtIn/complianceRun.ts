@@ -188,7 +188,9 @@ export const complianceRuns = ({ handle, tools, model, devices, copies, renderer
     await run.step();
     const input = await startOf(run);
     const pairs = input.nodes.reduce((sum, node) => sum + node.devices.length, 0);
-    if (pairs === 0) throw new RunEnded('There are no devices to check');
+    // A change of a device that the plan does not have starts its jobs as well.
+    const isOfOthers = run.started.data.automation !== null && limitIn(run.inputs) !== undefined;
+    if (pairs === 0 && !isOfOthers) throw new RunEnded('There are no devices to check');
     if (pairs > mostPairs)
       throw new RunEnded(`A run may check ${mostPairs} pairs of device and node; these are ${pairs}`);
     await handle(beginComplianceBatch, { ...requestFor(run.started), id, input });
