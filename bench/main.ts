@@ -6,6 +6,7 @@ import { asking } from './asking.ts';
 import { backInTime } from './backInTime.ts';
 import { changing } from './changing.ts';
 import type { Comparison, Findings } from './compare.ts';
+import { comparing, manyReports, runningPlans } from './compliance.ts';
 import { costing } from './costing.ts';
 import { eventstoredb } from './eventstoredb.ts';
 import { firing } from './firing.ts';
@@ -57,6 +58,9 @@ const parts: Readonly<Record<string, () => Promise<Findings>>> = {
   w: working,
   'identity.callers': callers,
   'identity.logins': logins,
+  'compliance.comparing': comparing,
+  'compliance.running': runningPlans,
+  'compliance.reports': manyReports,
   inventories,
   'workflows.chains': runningChains,
   'workflows.tasks': claimingTasks,

@@ -8,11 +8,11 @@ import type { Replaying } from './programs/replays.ts';
 import { ask } from './requests.ts';
 import { ready } from './service.ts';
 
-const p99 = (values: readonly number[]): number =>
+export const p99 = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.99)] ?? 0;
 
 /** The p99 of single reads, one after the other, until the work is done. */
-const readsDuring = async (url: string, work: Promise<unknown>): Promise<number> => {
+export const readsDuring = async (url: string, work: Promise<unknown>): Promise<number> => {
   let done = false;
   const ending = work.finally(() => {
     done = true;

@@ -107,11 +107,11 @@ export const beginBatch = ({ started }: ComplianceBatchState, input: BatchStart)
 
 /** Carries out what became of the job. `stop` is null if it goes on. */
 export const stopBatch = (
-  { requested, started, stopped = false, ended }: ComplianceBatchState,
+  { requested, started, stopped, ended }: ComplianceBatchState,
   _: object,
   { refs: { stop } }: Context<{ readonly stop: RunStop | null }>,
 ): readonly ComplianceBatchEvent[] => {
-  if ((!requested && !started) || ended || stopped === (stop !== null)) return [];
+  if ((!requested && !started) || ended || (stopped ?? false) === (stop !== null)) return [];
   return [
     stop ? { topic: 'complianceRunStopped', data: { status: stop } } : { topic: 'complianceRunResumed', data: {} },
   ];

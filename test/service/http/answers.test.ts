@@ -84,6 +84,7 @@ const reads = ({
   survey = '',
   circuits = '',
   labBackup = '',
+  labPlan = '',
 }: Kept): Readonly<Record<string, Json>> => ({
   'GET /automation-studio/projects/:id/export': { id: survey },
   'GET /automation-studio/projects/:id/readiness': { id: survey },

@@ -110,7 +110,7 @@ const tags = /(?:\{\w+\/\}|<\w\/>)/g;
 /** Golden paths: a tag of a line is that of its paths. */
 const taggedPaths = (lines: readonly Written[]): string =>
   pathsOf(lines)
-    .map(({ text }) => `${(text.match(tags) ?? []).includes('{d/}') ? '{d/}' : ''}set ${text.replace(tags, '')}\n`)
+    .map(({ text }) => `${text.includes('{d/}') ? '{d/}' : ''}set ${text.replace(tags, '')}\n`)
     .join('');
 
 const forms: readonly (readonly [type: string, paths: boolean])[] = [
