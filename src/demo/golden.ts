@@ -77,3 +77,41 @@ export const complianceSteps: readonly ((values: Kept) => Step)[] = [
     body: { planId: labPlan },
   }),
 ];
+
+/** An automation that checks the lab: at night, and after each change as soon as somebody enables that trigger. */
+export const checkSteps: readonly ((values: Kept) => Step)[] = [
+  ({ labPlan }) => ({
+    method: 'PUT',
+    path: '/configuration_manager/compliance_plans',
+    body: { planId: labPlan, options: { status: 'active' } },
+  }),
+  () => ({
+    method: 'POST',
+    path: '/operations-manager/automations',
+    keep: ({ data }) => ({ labCheck: data._id }),
+    body: {
+      name: 'Check the lab',
+      description: 'Runs the plan Lab hardening',
+      componentType: 'ucm_compliance_plans',
+      componentName: 'Lab hardening',
+    },
+  }),
+  ({ labCheck }) => ({
+    method: 'POST',
+    path: '/operations-manager/triggers',
+    body: {
+      ...{ type: 'schedule', name: 'Check the lab each night', enabled: true, formId: null, formData: {} },
+      ...{ actionType: 'automations', actionId: labCheck, firstRunAt: Date.UTC(2027, 0, 3, 2), repeatUnit: 'day' },
+      ...{ repeatFrequency: 1, repeatInterval: 86_400_000, processMissedRuns: 'last', legacyWrapper: false },
+    },
+  }),
+  ({ labCheck }) => ({
+    method: 'POST',
+    path: '/operations-manager/triggers',
+    body: {
+      ...{ type: 'eventSystem', name: 'Check a device of the lab after its change', enabled: false },
+      ...{ actionType: 'automations', actionId: labCheck, legacyWrapper: false },
+      ...{ source: '@platform/configuration-manager', topic: 'deviceConfigurationApplied', schema: null, jst: null },
+    },
+  }),
+];

@@ -2,7 +2,7 @@ import { agentSteps } from './agents.ts';
 import { backupSteps, campusSteps, deviceSteps } from './devices.ts';
 import { formSteps } from './forms.ts';
 import { gateways } from './gateways.ts';
-import { complianceSteps, goldenSteps } from './golden.ts';
+import { checkSteps, complianceSteps, goldenSteps } from './golden.ts';
 import { jobSteps, waitingJobSteps, workflowSteps } from './jobs.ts';
 import { lifecycleSteps } from './lifecycle.ts';
 import { linkSteps } from './links.ts';
@@ -297,4 +297,5 @@ export const sample: readonly ((kept: Kept) => Step)[] = [
   ...complianceSteps,
   ...campusSteps,
   ...backupSteps,
+  ...checkSteps,
 ];

@@ -60,7 +60,7 @@ describe('the sample', () => {
     const { body } = await service.ask('POST', '/configuration_manager/search/compliance_plans', {});
     assert.deepEqual(
       body.plans.map(({ name, status }: { name: string; status: string }) => `${name}: ${status}`),
-      ['Before the freeze: draft', 'Lab hardening: draft', 'Weekly edge audit: active'],
+      ['Before the freeze: draft', 'Lab hardening: active', 'Weekly edge audit: active'],
     );
   });
 

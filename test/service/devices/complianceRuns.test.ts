@@ -243,7 +243,7 @@ describe('A change of a device, its check, and what follows', () => {
   const onEvent = (topic: string, schema: object | null) =>
     ({ type: 'eventSystem', source: '@platform/configuration-manager', topic, schema, jst: null }) as const;
   const jobsOf = async (name: string): Promise<any[]> =>
-    ok(await service.ask('GET', `${om}/jobs?equalsField=name&equals=${encodeURIComponent(name)}`)).data;
+    ok(await service.ask('GET', `${om}/jobs?multiEquals[name]=${encodeURIComponent(name)}`)).data;
   const ended = async (name: string, count: number): Promise<any[]> => {
     await until(async () => (await jobsOf(name)).filter(({ status }) => status !== 'running').length >= count);
     return jobsOf(name);
