@@ -535,6 +535,17 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
       refuse('not_found', `${cm}/compliance_reports`, { options: { treeId: none, version: 'initial' } }),
       refuse('not_found', `${cm}/compliance_reports`, { options: { treeId: w.tree, version: 'none' } }),
     ],
+    [`POST ${cm}/config_template`]: [
+      refuse('not_found', `${cm}/config_template`, { ...treeInfo(none), nodePath: 'base' }),
+      refuse('not_found', `${cm}/config_template`, { ...treeInfo(w.tree), nodePath: 'base/none' }),
+    ],
+    [`POST ${cm}/devices/tree`]: [
+      refuse('not_found', `${cm}/devices/tree`, { treeId: none }),
+      refuse('not_found', `${cm}/devices/tree`, { treeId: w.tree, version: 'none' }),
+    ],
+    [`POST ${cm}/compliance_reports/:id/remediation`]: [
+      refuse('not_found', `${cm}/compliance_reports/${none}/remediation`),
+    ],
     [`POST ${cm}/compliance_reports/backups`]: [
       refuse('not_found', `${cm}/compliance_reports/backups`, { treeInfo: treeInfo(w.tree), backupIds: [none] }),
       refuse('not_found', `${cm}/compliance_reports/backups`, { treeInfo: treeInfo(none), backupIds: [w.backup] }),
