@@ -20,11 +20,7 @@ import {
 } from '../../domain/configuration-manager/complianceReports.ts';
 import type { BuiltInType } from '../../domain/operations-manager/builtIn.ts';
 import { job } from '../../domain/operations-manager/jobs.ts';
-import {
-  complianceReports,
-  newestOfNode,
-  type ReportDoc,
-} from '../../projections/configuration-manager/complianceReports.ts';
+import { complianceReports } from '../../projections/configuration-manager/complianceReports.ts';
 import { derivedId } from '../../store/derivedIds.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
@@ -94,24 +90,18 @@ const followComplianceReport = ofReport({
   decide: followReport,
 });
 
-const positionOf = async ({ _id }: ReportDoc, { events }: Tools): Promise<number> =>
-  (await events(complianceReport, _id, 0))[0]?.position ?? 0;
+const positionOf = async (id: string, { events }: Tools): Promise<number> =>
+  (await events(complianceReport, id, 0))[0]?.position ?? 0;
 
 /**
  * Each report takes the place of the one before it on its subject. The order is that of the log, so that two runs at once
  * agree on it. The read models show all reports up to this one.
  */
-const followFormer = async ({ stream, data }: Recorded<StoredReport>, tools: Tools): Promise<readonly Next[]> => {
-  const all = [
-    { field: 'deviceName', op: 'equals', value: data.deviceName },
-    { field: 'newestOf', op: 'equals', value: newestOfNode(data) },
-  ] as const;
-  const ofNode = await tools.query(complianceReports, { all });
-  const { id } = splitStream(stream);
-  const newest = ofNode.filter((doc) => subjectOf(doc) === subjectOf(data));
-  if (newest.every(({ _id }) => _id === id)) return [];
-  const found = await Promise.all(newest.map(async (doc) => ({ id: doc._id, at: await positionOf(doc, tools) })));
-  const ordered = found.toSorted((one, other) => one.at - other.at);
+const followFormer = async ({ data }: Recorded<StoredReport>, tools: Tools): Promise<readonly Next[]> => {
+  const newest = await tools.idsNamed(complianceReports, subjectOf(data));
+  if (newest.length < 2) return [];
+  const placed = await Promise.all(newest.map(async (id) => ({ id, at: await positionOf(id, tools) })));
+  const ordered = placed.toSorted((one, other) => one.at - other.at);
   return ordered.slice(1).flatMap(({ id: by }, before): readonly Next[] => {
     const after = ordered[before]?.id ?? '';
     return [

@@ -42,6 +42,8 @@ export type Tools = {
    * name.
    */
   find(collection: Collection, idOrName: string): Promise<string | undefined>;
+  /** The ids of all documents with this name. */
+  idsNamed(collection: Collection, name: string): Promise<readonly string[]>;
   /** The parsed documents that match, sorted by name. Skips `skip` documents and returns at most 1,000. */
   query<Doc, Filter extends string>(
     collection: Collection<Doc, string, Filter>,

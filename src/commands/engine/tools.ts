@@ -109,6 +109,10 @@ export const commandTools = ({ model, streams, settled, rest }: Needs): Tools =>
       });
     return id ?? parkedId(model, collection, idOrName);
   },
+  idsNamed: async ({ collection }, name) => {
+    await settled();
+    return model.idsNamed(collection, name);
+  },
   query: async (collection, where, skip = 0) => {
     await settled();
     const { entries } = await model.list(collection.collection, {
