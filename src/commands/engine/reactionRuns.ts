@@ -37,12 +37,13 @@ const toolsSince = (position: number, { tools, reached }: Pick<Needs, 'tools' | 
       await reached(position);
       return tool(...args);
     };
-  const { find, query, findWithin, count } = tools;
+  const { find, idsNamed, query, findWithin, count } = tools;
   return {
     ...tools,
     find: waiting(find),
     query: waiting(query),
     findWithin: waiting(findWithin),
+    idsNamed: waiting(idsNamed),
     count: waiting(count),
   };
 };
