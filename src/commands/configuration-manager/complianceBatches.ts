@@ -95,20 +95,17 @@ const positionOf = async (id: string, { events }: Tools): Promise<number> =>
 
 /**
  * Each report takes the place of the one before it on its subject. The order is that of the log, so that two runs at once
- * agree on it. The read models show all reports up to this one.
+ * agree on it: no other report ever follows that one. The read models show all reports up to this one.
  */
-const followFormer = async ({ data }: Recorded<StoredReport>, tools: Tools): Promise<readonly Next[]> => {
+const followFormer = async ({ data, position }: Recorded<StoredReport>, tools: Tools): Promise<readonly Next[]> => {
   const newest = await tools.idsNamed(complianceReports, subjectOf(data));
-  if (newest.length < 2) return [];
   const placed = await Promise.all(newest.map(async (id) => ({ id, at: await positionOf(id, tools) })));
-  const ordered = placed.toSorted((one, other) => one.at - other.at);
-  return ordered.slice(1).flatMap(({ id: by }, before): readonly Next[] => {
-    const after = ordered[before]?.id ?? '';
-    return [
-      { command: compareComplianceGrades, id: by, input: { after } },
-      { command: followComplianceReport, id: after, input: { by } },
-    ];
-  });
+  const [before] = placed.filter(({ at }) => at < position).sort((one, other) => other.at - one.at);
+  if (!before) return [];
+  return [
+    { command: compareComplianceGrades, id: data.id, input: { after: before.id } },
+    { command: followComplianceReport, id: before.id, input: { by: data.id } },
+  ];
 };
 
 const checkTypes: readonly (string | null | undefined)[] = [
