@@ -248,6 +248,13 @@ const instancesOf = async (batches: readonly BatchDoc[], { model, tools }: Servi
     plans,
     batches.flatMap(({ planId }) => planId ?? []),
   );
+  const processed = (batchId: string, nodeId: string): Promise<number> =>
+    tools.count(complianceReports, {
+      all: [
+        { field: 'batchId', op: 'equals', value: batchId },
+        { field: 'nodeId', op: 'equals', value: nodeId },
+      ],
+    });
   return Promise.all(
     batches.map(async (batch) => {
       const { job, planId, _id: batchId, started, finished } = batch;
@@ -256,12 +263,7 @@ const instancesOf = async (batches: readonly BatchDoc[], { model, tools }: Servi
       const nodes = await Promise.all(
         batch.nodes.map(async (node) => ({
           ...node,
-          processedDevices: await tools.count(complianceReports, {
-            all: [
-              { field: 'batchId', op: 'equals', value: batchId },
-              { field: 'nodeId', op: 'equals', value: node.nodeId },
-            ],
-          }),
+          processedDevices: node.status === 'completed' ? node.devices : await processed(batchId, node.nodeId),
         })),
       );
       const { name = '', description = '' } = plan ?? {};
