@@ -28,6 +28,7 @@ type Needs = {
     | 'find'
     | 'query'
     | 'findWithin'
+    | 'idsNamed'
     | 'count'
   >;
 };
