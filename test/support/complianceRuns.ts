@@ -30,8 +30,12 @@ export const controllerOf = async (count: number) => {
     reads,
     names: names.slice(0, -1),
     /** Leaves requests for a device without an answer. */
-    hold: (name: string): void => void (held = name),
-    release: (): void => void (held = ''),
+    hold: (name: string): void => {
+      held = name;
+    },
+    release: (): void => {
+      held = '';
+    },
     adapter: { name: 'campus', type: 'http', properties: { baseUrl }, devices },
     close: () => {
       server.close();
