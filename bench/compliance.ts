@@ -118,7 +118,7 @@ const controller = async () => {
   };
 };
 
-/** Works on all items, so many at once. */
+/** Works on all items, `count` at the same time. */
 const atOnce = async (
   count: number,
   items: readonly string[],
@@ -151,7 +151,7 @@ const bytesOf = (folder: string, topic: string): number => {
   return sums.bytes;
 };
 
-/** (compliance.running) A run of 1,000 devices, and what it costs others. */
+/** (compliance.running) A run of 1,000 devices, and the requests meanwhile. */
 export const runningPlans = async (): Promise<Findings> => {
   const campus = await controller();
   const service = await startService(await temporary(), { OUTBOUND_ALLOW: '127.0.0.1', ...collecting });

@@ -78,7 +78,7 @@ export const complianceSteps: readonly ((values: Kept) => Step)[] = [
   }),
 ];
 
-/** An automation that checks the lab: at night, and after each change as soon as somebody enables that trigger. */
+/** An automation that checks the lab: at night, and after each change once that trigger is enabled. */
 export const checkSteps: readonly ((values: Kept) => Step)[] = [
   ({ labPlan }) => ({
     method: 'PUT',

@@ -18,7 +18,6 @@ import {
   storeReport,
   subjectOf,
 } from '../../domain/configuration-manager/complianceReports.ts';
-import type { BuiltInType } from '../../domain/operations-manager/builtIn.ts';
 import { job } from '../../domain/operations-manager/jobs.ts';
 import { complianceReports } from '../../projections/configuration-manager/complianceReports.ts';
 import { derivedId } from '../../store/derivedIds.ts';
@@ -108,10 +107,8 @@ const followFormer = async ({ data, position }: Recorded<StoredReport>, tools: T
   ];
 };
 
-const checkTypes: readonly (string | null | undefined)[] = [
-  'ucm_compliance_plans',
-  'compliance-run',
-] satisfies BuiltInType[];
+/** The types of the components that check devices. */
+const checkTypes: readonly (string | null | undefined)[] = ['ucm_compliance_plans', 'compliance-run'];
 
 /** The batch of a job that checks devices carries out what becomes of the job. */
 const stopOrResume = async ({ stream }: Recorded, { state }: Tools): Promise<readonly Next[]> => {

@@ -2,7 +2,7 @@ import type { Comparison } from './compare.ts';
 import { deviceTypeOf } from './deviceTypes.ts';
 import { type Written, writeLines } from './writeLines.ts';
 
-/** A line to send below others, or one that a person must see to. `why` is a sentence. */
+/** A line to send below its parents, or one that a person must see to. `why` is a sentence. */
 type Proposed = { readonly parents: readonly string[]; readonly line: string; readonly why: string };
 
 /** `config`: all lines as the device takes them. `byHand`: what no line can be proposed for. */
@@ -51,7 +51,7 @@ const changeOf = ({ type, parents, spec, found, message: why }: Issue, deviceTyp
 
 type Growing = Map<string, Growing>;
 
-/** Puts lines below others together: in each section those without a section of their own come first. */
+/** Nests lines below their parents: in each section those without a section of their own come first. */
 const nested = (changes: readonly Proposed[]): readonly Written[] => {
   const root: Growing = new Map();
   for (const { parents, line } of changes) {
