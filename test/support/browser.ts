@@ -6,8 +6,10 @@ import { adminPassword, type Login, type TestService } from './service.ts';
 
 const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find((path) => existsSync(path));
 
-/** With CI=true a missing Chromium is a failure, not a skip. */
-export const describeInBrowser = !executablePath && process.env.CI !== 'true' ? describe.skip : describe;
+/** With CI=true a missing Chromium is a failure, not a skip. Each file of a worker has a `describe` of its own. */
+export const describeInBrowser = (title: string, suite: (this: Mocha.Suite) => void): void => {
+  (!executablePath && process.env.CI !== 'true' ? describe.skip : describe)(title, suite);
+};
 
 /** A page of the console, and what it must not have done. */
 export type ConsolePage = Page & {
@@ -34,6 +36,8 @@ export const ways = ['mouse', 'keyboard'] as const;
 export type Way = (typeof ways)[number];
 
 const mostTabs = 300;
+// The hooks of the tests end what a test has started.
+const noSignals = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false };
 
 /** What hands do: with the mouse, or with the keyboard alone, which reaches everything by Tab. */
 export const handsOf = (page: Page, way: Way) => {
@@ -96,7 +100,11 @@ export const useBrowser = (service: TestService) => {
   before(async () => {
     axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
     // A test runs as root in a container: there is no sandbox.
-    browser = await chromium.launch({ ...(executablePath && { executablePath }), args: ['--no-sandbox'] });
+    browser = await chromium.launch({
+      ...(executablePath && { executablePath }),
+      args: ['--no-sandbox'],
+      ...noSignals,
+    });
   });
   after(() => browser.close());
   afterEach(async () => {

@@ -9,7 +9,9 @@ const library = spawnSync('faketime', ['-m', '2026-01-01', 'printenv', 'LD_PRELO
 
 /** Says that the program faketime is missing; '' if it is there. */
 export const missingFaketime = library === '' ? ' (needs the program faketime)' : '';
-export const describeFaketime = missingFaketime !== '' && process.env.CI !== 'true' ? describe.skip : describe;
+export const describeFaketime = (title: string, suite: (this: Mocha.Suite) => void): void => {
+  (missingFaketime !== '' && process.env.CI !== 'true' ? describe.skip : describe)(title, suite);
+};
 
 /** A service in a folder whose wall clock the test sets. Its monotonic clock is the machine's. */
 export const clockedService = (folder: string) => {

@@ -19,7 +19,8 @@ export const pageToken = async ({ ask }: Pick<Server, 'ask'>, password: string):
 };
 
 /** Declares the test; skips it on a machine without bash and curl. */
-export const itWithShell = isMissing ? it.skip : it;
+export const itWithShell = (title: string, test: (this: Mocha.Context) => Promise<void>): Mocha.Test =>
+  (isMissing ? it.skip : it)(title, test);
 
 type Place = {
   /** API_TOKEN of the page. */

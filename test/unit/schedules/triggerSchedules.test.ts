@@ -566,7 +566,6 @@ describe('Schedules on nodes', () => {
     await planners.schedule('s', { firstRunAt: midnight });
     await pass(hour);
     await until(() => (logged.behind ?? []).length > 0);
-    assert.deepEqual(logged.ahead, []);
     await plannersOn(other).change('s', { description: 'x' });
     await until(() => (logged.ahead ?? []).length > 0);
     assert.match(logged.ahead?.join() ?? '', /^The clock of this node is ahead of that of another node/);
