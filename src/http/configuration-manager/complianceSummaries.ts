@@ -275,7 +275,7 @@ const remediation = actionRoute({
     {
       config: Type.String({ description: 'All lines, as the device takes them' }),
       lines: { ...proposed, description: 'The lines' },
-      byHand: { ...proposed, description: 'What a person must see to' },
+      byHand: { ...proposed, description: 'Lines that a person must see to' },
       truncated: Type.Optional(Type.Literal(true, { description: 'The report does not have all issues' })),
     },
     { title: 'Remediation' },

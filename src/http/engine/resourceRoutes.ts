@@ -17,7 +17,7 @@ type Resource<Doc> = {
   readonly one: string;
   readonly documents: Projection<Doc>;
   readonly schema: TSchema;
-  /** Who may read, and who may change. */
+  /** The access that reading needs, and that changes need. */
   readonly read: Access;
   readonly change: Access;
   /** As in CommandRoute. */
