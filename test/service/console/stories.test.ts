@@ -94,19 +94,31 @@ describeInBrowser('console: stories', () => {
       assert.equal(await now(), `Mine by ${way}`);
     },
 
-    'compares a copy with the device after a change': async (page, way) => {
+    'tries lines out, applies them, finds who did, and goes back': async (page, way) => {
       const { press, type } = handsOf(page, way);
+      const lines = `interface Loopback8\n description by ${way}`;
+      const configuration = page.getByRole('group', { name: 'Running configuration' });
       await page.enter('/devices/lab-02');
-      await press(page.getByRole('button', { name: 'Copy now' }));
-      const copies = page.getByRole('region', { name: 'Copies' });
-      await copies.getByRole('cell').first().waitFor();
-      await type(page.getByLabel('Lines'), `interface Loopback8\n description by ${way}`);
+      await type(page.getByLabel('Lines'), lines);
+      await press(page.getByRole('button', { name: 'Dry run' }));
+      await page.getByText('this would change. Nothing was sent that lasts.').waitFor();
+      await page.getByRole('group', { name: 'Changed lines' }).getByText(`+ description by ${way}`).waitFor();
+      await page.looksRight('a dry run');
+      assert.ok(!(await configuration.textContent())?.includes(`by ${way}`));
       await press(page.getByRole('button', { name: 'Apply' }));
       await page.getByRole('status').getByText('The device took the configuration and shows every line').waitFor();
-      await press(copies.getByRole('link').first());
+      await configuration.getByText(`description by ${way}`).waitFor();
+      const change = page.getByRole('region', { name: 'Changes' }).getByRole('row').nth(1);
+      await change.getByText('verified').waitFor();
+      await change.getByRole('cell', { name: 'admin' }).waitFor();
+      await press(change.getByRole('link', { name: 'before it' }));
       const sides = page.getByRole('group', { name: 'Differences' });
       await sides.getByText(`description by ${way}`).waitFor();
       await page.looksRight('side by side');
+      await press(page.getByRole('button', { name: 'Roll back' }));
+      await page.getByText('Both are the same.').waitFor();
+      await configuration.getByText(`description by ${way}`).waitFor({ state: 'detached' });
+      await page.looksRight('a device that went back');
     },
 
     'reads a golden text while it is typed, and names the line that is wrong': async (page, way) => {

@@ -1,7 +1,9 @@
 import type { Operations } from '@automation-platform/client';
+import { useRef, useState } from 'preact/hooks';
 import { html } from './html.ts';
 import { useLoaded } from './loading.ts';
 import { place, setQuery } from './location.ts';
+import { Outcome } from './outcome.ts';
 import { Action, Link, Section, Shown, Table, Time } from './parts.ts';
 import { call, may, newKey, read } from './platform.ts';
 import { type Part, SideBySide } from './sideBySide.ts';
@@ -13,7 +15,30 @@ const device = 'device';
 const nameOfCopy = ({ date, description }: Copy): string =>
   `${new Date(date).toLocaleString('sv')}${description === '' ? '' : ` ${description}`}`;
 
-const Compared = ({ name, copies }: { readonly name: string; readonly copies: readonly Copy[] }) => {
+type GoBackProps = { readonly name: string; readonly backup: string; readonly changed: () => void };
+
+/** Takes a device back to a copy. The differences stand above it. */
+const GoBack = ({ name, backup, changed }: GoBackProps) => {
+  const [answer, setAnswer] = useState<unknown>();
+  const key = useRef(newKey());
+  const goBack = async (): Promise<void> => {
+    setAnswer(undefined);
+    const { body } = await call('configuration-manager.rollbackDeviceConfig', {
+      path: { deviceName: name },
+      headers: { 'Idempotency-Key': key.current },
+      body: { backup },
+    });
+    key.current = newKey();
+    setAnswer(body);
+    changed();
+  };
+  return html`<div class="actions"><${Action} label="Roll back" kind="grave" about="Takes the device back to the first of both" operation="configuration-manager.rollbackDeviceConfig" does=${goBack} /></div>
+    ${answer !== undefined && html`<${Outcome} answer=${answer} />`}`;
+};
+
+type ComparedProps = { readonly name: string; readonly copies: readonly Copy[]; readonly changed: () => void };
+
+const Compared = ({ name, copies, changed }: ComparedProps) => {
   const { first = '', second = device } = place.value.query;
   const loaded = useLoaded(
     async () =>
@@ -36,6 +61,10 @@ const Compared = ({ name, copies }: { readonly name: string; readonly copies: re
     const found = copies.find(({ _id }) => _id === id);
     return found ? nameOfCopy(found) : 'The device now';
   };
+  const changedAll = (): void => {
+    loaded.again();
+    changed();
+  };
   return html`<${Section} title="Side by side">
     <div class="tools">${(['first', 'second'] as const).map(
       (
@@ -46,11 +75,12 @@ const Compared = ({ name, copies }: { readonly name: string; readonly copies: re
       </select></label>`,
     )}</div>
     ${first !== '' && html`<${Shown} loaded=${loaded}>${(parts: readonly Part[]) => html`<${SideBySide} parts=${parts} titles=${[titleOf(first), titleOf(second)]} />`}</${Shown}>`}
+    ${first !== '' && second === device && html`<${GoBack} key=${first} name=${name} backup=${first} changed=${changedAll} />`}
   </${Section}>`;
 };
 
-/** The newest copies of the configuration of a device, and two of them side by side. */
-export const Copies = ({ name }: { readonly name: string }) => {
+/** The newest copies of the configuration of a device, two of them side by side, and the way back to one. `changed`: called when the device has changed. */
+export const Copies = ({ name, changed }: { readonly name: string; readonly changed: () => void }) => {
   const loaded = useLoaded(
     async () => {
       const options = { filter: { name }, limit: 50, sort: { date: -1 } } as const;
@@ -58,7 +88,7 @@ export const Copies = ({ name }: { readonly name: string }) => {
       return list.filter((one) => one.name === name);
     },
     [name],
-    { when: ({ resource }) => resource?.kind === 'deviceBackup' },
+    { when: ({ resource }) => resource?.kind === 'configurationBackup' },
   );
   const copy = async (): Promise<void> => {
     await call('configuration-manager.backUpDevice', { headers: { 'Idempotency-Key': newKey() }, body: { name } });
@@ -78,6 +108,6 @@ export const Copies = ({ name }: { readonly name: string }) => {
         { title: 'Lines', kind: 'number', cell: (one: Copy) => one.lines },
         { title: 'Change', cell: (one: Copy) => one.change !== undefined && 'of a change' },
       ]} />
-      ${rows.length > 0 && may('configuration-manager.lookupDiff') && html`<${Compared} name=${name} copies=${rows} />`}`}</${Shown}>
+      ${rows.length > 0 && may('configuration-manager.lookupDiff') && html`<${Compared} name=${name} copies=${rows} changed=${changed} />`}`}</${Shown}>
   </${Section}>`;
 };

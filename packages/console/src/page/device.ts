@@ -1,11 +1,11 @@
 import type { Operations } from '@automation-platform/client';
-import { isObject } from '@automation-platform/json';
 import { useRef, useState } from 'preact/hooks';
 import { Copies } from './copies.ts';
 import { DeviceCompliance } from './deviceCompliance.ts';
-import { textOf } from './fields.ts';
 import { html } from './html.ts';
 import { useLoaded } from './loading.ts';
+import { place } from './location.ts';
+import { Outcome } from './outcome.ts';
 import { Action, Facts, Json, Link, Section, Shown, Status, Table, Time } from './parts.ts';
 import { call, isNow, may, newKey } from './platform.ts';
 
@@ -34,7 +34,9 @@ const Changes = ({ name }: { readonly name: string }) => {
       readonly verified?: boolean | null;
       readonly unverified?: true;
       readonly lines?: number;
+      readonly backups?: { readonly before: string | null };
     };
+  const before = (change: Change): string | null | undefined => dataOf(change).backups?.before;
   const outcomeOf = (change: Change): string => {
     if (change.topic !== topics[0]) return 'failed';
     if (dataOf(change).unverified) return 'unverified';
@@ -51,51 +53,30 @@ const Changes = ({ name }: { readonly name: string }) => {
         cell: (change: Change) => html`<${Status} word=${outcomeOf(change)} />`,
       },
       { title: 'Lines', kind: 'number', cell: (change: Change) => dataOf(change).lines },
+      {
+        title: 'Copy',
+        cell: (change: Change) =>
+          before(change) &&
+          html`<${Link} to=${place.value.path} query=${{ first: before(change) ?? undefined }}>before it</${Link}>`,
+      },
       { title: 'Reason', kind: 'wide', cell: (change: Change) => dataOf(change).reason },
     ]} />`}</${Shown}></${Section}>`;
-};
-
-type Verdict = { readonly words: string; readonly isSure: boolean; readonly lines: readonly string[] };
-
-const linesIn = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(textOf) : []);
-
-/** The sense of the answer to a change. A controller answers as it likes: its words are no proof of anything. */
-const verdictOf = (answer: unknown): Verdict => {
-  const { status, verified, unrecognized, warnings, message } = isObject(answer) ? answer : {};
-  const lines = [
-    ...linesIn(unrecognized).map((line) => `Not understood by the platform: ${line}`),
-    ...linesIn(warnings),
-  ];
-  const verdict = (words: string, isSure = false): Verdict => ({ words, isSure, lines });
-  if (status === 'unverified') return verdict('Nobody knows if the device took the whole configuration.');
-  if (status !== 'success') return verdict(`The answer does not say that the device took it. ${textOf(message)}`);
-  if (verified === true)
-    return verdict('The device took the configuration and shows every line of it.', lines.length === 0);
-  if (verified === false) return verdict('The device accepted the configuration but does not show every line of it.');
-  return verdict('The device accepted the configuration. It was not verified.', lines.length === 0);
-};
-
-/** The outcome of a change, as its answer has it. */
-const Outcome = ({ answer }: { readonly answer: unknown }) => {
-  const { words, isSure, lines } = verdictOf(answer);
-  return html`<div class="outcome ${isSure ? 'good' : 'wait'}" role=${isSure ? 'status' : 'alert'}><strong>${words}</strong>
-      ${lines.length > 0 && html`<ul>${lines.map((line, i) => html`<li key=${i}><code class="code">${line}</code></li>`)}</ul>`}</div>
-    <details><summary>The whole answer</summary><${Json} value=${answer} label="Answer of the device" /></details>`;
 };
 
 const ApplyConfiguration = ({ name, again }: { readonly name: string; readonly again: () => void }) => {
   const [text, setText] = useState('');
   const [answer, setAnswer] = useState<unknown>();
   const key = useRef(newKey());
-  const apply = async (): Promise<void> => {
+  const ask = async (dryRun: boolean): Promise<void> => {
     setAnswer(undefined);
     const { body } = await call('configuration-manager.applyDeviceConfig', {
       path: { deviceName: name },
-      headers: { 'Idempotency-Key': key.current },
-      body: { config: { device: name, config: text } },
+      headers: dryRun ? {} : { 'Idempotency-Key': key.current },
+      body: { config: { device: name, config: text }, options: dryRun ? { dryRun } : {} },
     });
-    key.current = newKey();
     setAnswer(body);
+    if (dryRun) return;
+    key.current = newKey();
     again();
   };
   const type = ({ currentTarget }: { readonly currentTarget: HTMLTextAreaElement }): void => {
@@ -104,7 +85,8 @@ const ApplyConfiguration = ({ name, again }: { readonly name: string; readonly a
   };
   return html`<${Section} title="Apply a configuration">
     <label class="field">Lines<textarea class="code" rows="6" spellcheck="false" value=${text} onInput=${type}></textarea></label>
-    <div class="actions"><${Action} label="Apply" kind="main" disabled=${text.trim() === ''} operation="configuration-manager.applyDeviceConfig" does=${apply} /></div>
+    <div class="actions"><${Action} label="Dry run" disabled=${text.trim() === ''} operation="configuration-manager.applyDeviceConfig" does=${() => ask(true)} />
+      <${Action} label="Apply" kind="main" disabled=${text.trim() === ''} operation="configuration-manager.applyDeviceConfig" does=${() => ask(false)} /></div>
     ${answer !== undefined && html`<${Outcome} answer=${answer} />`}
   </${Section}>`;
 };
@@ -129,7 +111,7 @@ export const OneDevice = ({ name }: { readonly name: string }) => {
         ['Inventory', one.inventory],
       ]} />`}</${Shown}>
     <${ApplyConfiguration} name=${name} again=${configuration.again} />
-    ${may('configuration-manager.searchDeviceBackups') && html`<${Copies} name=${name} />`}
+    ${may('configuration-manager.searchDeviceBackups') && html`<${Copies} name=${name} changed=${configuration.again} />`}
     ${may('configuration-manager.getDeviceTrees') && html`<${DeviceCompliance} name=${name} />`}
     <${Section} title="Running configuration"><${Shown} loaded=${configuration}>${({ config }: { readonly config: string }) => html`<${Json} value=${config} label="Running configuration" />`}</${Shown}></${Section}>
     ${may('audit.getAuditEvents') && html`<${Changes} name=${name} />`}`;
