@@ -2,9 +2,9 @@ import type { Operations } from '@automation-platform/client';
 import { readVersion } from './edit.ts';
 import { html } from './html.ts';
 import { useLoaded } from './loading.ts';
-import { Link, rowsIn, Section, Shown, Status, Table, Time } from './parts.ts';
+import { descriptions, Link, listQuery, rowsIn, Section, Shown, Status, Table, Time } from './parts.ts';
 import { call, may, read } from './platform.ts';
-import { type Kind, member, Resources } from './resource.ts';
+import { historyOf, idOf, type Kind, member, nameOf, Resources, workflowNames } from './resource.ts';
 import { kindOf, lastRun, nextRun, type Trigger } from './triggers.ts';
 
 type Automation = Operations['operations-manager.getAutomation']['answer']['data'];
@@ -41,34 +41,23 @@ const TriggersOf = ({ row: { _id: id } }: { readonly row: Automation }) => {
       ]} />`}</${Shown}></${Section}>`;
 };
 
-/** The names of the first workflows, to choose from. */
-const workflowNames = async (): Promise<readonly string[]> => {
-  if (!may('operations-manager.getWorkflows')) return [];
-  const { data } = await read('operations-manager.getWorkflows', { query: { limit: 100, sort: 'name' } });
-  return data.map(({ name }) => name);
-};
-
 const kind: Kind<Automation> = {
   at: ['automations'],
   title: 'Automations',
   one: 'automation',
   empty: 'There is no automation that you may read.',
-  idOf: ({ _id }) => _id,
-  nameOf: ({ name }) => name,
+  idOf,
+  nameOf,
   columns: [
     { title: 'Component', kind: 'wide', cell: ({ componentName }) => componentName },
     { title: 'Type', cell: ({ componentType }) => componentType },
-    { title: 'Description', kind: 'wide', cell: ({ description }) => html`<span class="clip">${description}</span>` },
+    descriptions,
     { title: 'Changed', sort: 'lastUpdated', cell: ({ lastUpdated }) => html`<${Time} at=${lastUpdated} />` },
   ],
   when: isOfAutomations,
   reads: 'operations-manager.getAutomations',
   list: async (page, filter) =>
-    rowsIn(
-      await read('operations-manager.getAutomations', {
-        query: { ...page, ...(filter && { multiContains: { name: filter } }) } as object,
-      }),
-    ),
+    rowsIn(await read('operations-manager.getAutomations', { query: listQuery(page, filter) })),
   get: (id) => readVersion('operations-manager.getAutomation', { path: { id } }),
   schema: async () => ({
     type: 'object',
@@ -109,10 +98,7 @@ const kind: Kind<Automation> = {
     ['Type', componentType],
     ['Changed', html`<${Time} at=${lastUpdated} />`],
     ['Jobs', html`<${Link} to=${['jobs']} query=${{ automation: _id }}>its jobs</${Link}>`],
-    [
-      'History',
-      may('audit.getAuditResource') && html`<${Link} to=${['time', 'automation', _id]}>its changes</${Link}>`,
-    ],
+    historyOf('automation', _id),
   ],
   Parts: TriggersOf,
 };

@@ -2,7 +2,7 @@ import type { Operations } from '@automation-platform/client';
 import { html } from './html.ts';
 import { useLoaded } from './loading.ts';
 import { place } from './location.ts';
-import { Action, Facts, Link, List, pageQuery, Section, Shown, Status, Table, Time } from './parts.ts';
+import { Action, descriptions, Facts, Link, List, pageQuery, Section, Shown, Status, Table, Time } from './parts.ts';
 import { call, may, read } from './platform.ts';
 import { Tabs } from './resource.ts';
 import { Trees } from './trees.ts';
@@ -45,7 +45,7 @@ const PlanList = () => {
       },
       { title: 'Status', cell: (plan: Plan) => html`<${Status} word=${plan.status} />` },
       { title: 'Nodes', kind: 'number', cell: (plan: Plan) => plan.nodes.length },
-      { title: 'Description', kind: 'wide', cell: (plan: Plan) => html`<span class="clip">${plan.description}</span>` },
+      descriptions,
     ]} /><${TopIssues} />`;
 };
 

@@ -4,7 +4,7 @@ import { html } from './html.ts';
 import { useLoaded } from './loading.ts';
 import { place, setQuery } from './location.ts';
 import { Outcome } from './outcome.ts';
-import { Action, Link, Section, Shown, Table, Time } from './parts.ts';
+import { Action, descriptions, Link, Section, Shown, Table, Time } from './parts.ts';
 import { call, may, newKey, read } from './platform.ts';
 import { type Part, SideBySide } from './sideBySide.ts';
 
@@ -104,7 +104,7 @@ export const Copies = ({ name, changed }: { readonly name: string; readonly chan
           cell: (one: Copy) =>
             html`<${Link} to=${place.value.path} query=${{ first: one._id }}><${Time} at=${one.date} /></${Link}>`,
         },
-        { title: 'Description', kind: 'wide', cell: (one: Copy) => html`<span class="clip">${one.description}</span>` },
+        descriptions,
         { title: 'Lines', kind: 'number', cell: (one: Copy) => one.lines },
         { title: 'Change', cell: (one: Copy) => one.change !== undefined && 'of a change' },
       ]} />

@@ -4,28 +4,19 @@ import { textOf } from './fields.ts';
 import { html } from './html.ts';
 import { useLoaded } from './loading.ts';
 import { place } from './location.ts';
-import { Link, List, pageQuery, Section, Table, Time } from './parts.ts';
-import { call, may, read } from './platform.ts';
-import { type Kind, member } from './resource.ts';
+import { descriptions, Link, List, listQuery, rowsIn, Section, Table, Time } from './parts.ts';
+import { call, read } from './platform.ts';
+import { groupNames, historyOf, idOf, type Kind, member, nameOf } from './resource.ts';
 
 type Inventory = Operations['inventory-manager.getInventories']['answer']['results'][number];
 type Node = Operations['inventory-manager.getNodes']['answer']['results'][number];
 type DeviceGroup = Operations['configuration-manager.searchDeviceGroups']['answer']['results'][number];
 
-const idOf = ({ _id }: { readonly _id: string }): string => _id;
-const nameOf = ({ name }: { readonly name: string }): string => name;
 const DeviceLink = ({ name }: { readonly name: string }) => html`<${Link} to=${['devices', name]}>${name}</${Link}>`;
 
 const NodesOf = ({ row: { _id: id } }: { readonly row: Inventory }) => {
-  const { filter } = place.value.query;
   const loaded = useLoaded(
-    async () => {
-      const { results, total } = await read('inventory-manager.getNodes', {
-        path: { id },
-        query: { ...pageQuery(), ...(filter && { multiContains: { name: filter } }) } as object,
-      });
-      return { rows: results, total };
-    },
+    async () => rowsIn(await read('inventory-manager.getNodes', { path: { id }, query: listQuery() })),
     [id, JSON.stringify(place.value.query)],
     { when: ({ resource }) => resource?.kind === 'inventory' },
   );
@@ -39,11 +30,6 @@ const NodesOf = ({ row: { _id: id } }: { readonly row: Inventory }) => {
     ]} /></${Section}>`;
 };
 
-const groupNames = async (): Promise<readonly string[]> =>
-  may('authorization.getGroups')
-    ? (await read('authorization.getGroups', { query: { limit: 100, sort: 'name' } })).results.map(nameOf)
-    : [];
-
 export const inventories: Kind<Inventory> = {
   at: ['devices', '-', 'inventories'],
   title: 'Inventories',
@@ -55,16 +41,12 @@ export const inventories: Kind<Inventory> = {
     { title: 'Nodes', kind: 'number', cell: ({ nodeCount }) => nodeCount.toLocaleString('en') },
     { title: 'Tags', cell: ({ tags = [] }) => tags.join(', ') },
     { title: 'Groups', cell: ({ groups }) => groups.join(', ') },
-    { title: 'Description', kind: 'wide', cell: ({ description }) => html`<span class="clip">${description}</span>` },
+    descriptions,
   ],
   when: ({ resource }) => resource?.kind === 'inventory',
   reads: 'inventory-manager.getInventories',
-  list: async (page, filter) => {
-    const { results, total } = await read('inventory-manager.getInventories', {
-      query: { ...page, ...(filter && { multiContains: { name: filter } }) } as object,
-    });
-    return { rows: results, total };
-  },
+  list: async (page, filter) =>
+    rowsIn(await read('inventory-manager.getInventories', { query: listQuery(page, filter) })),
   get: (id) => readVersion('inventory-manager.getInventory', { path: { id } }),
   schema: async () => ({
     type: 'object',
@@ -95,7 +77,7 @@ export const inventories: Kind<Inventory> = {
     ['Description', description],
     ['Nodes', nodeCount.toLocaleString('en')],
     ['Changed', html`<${Time} at=${lastUpdated} />`],
-    ['History', may('audit.getAuditResource') && html`<${Link} to=${['time', 'inventory', _id]}>its changes</${Link}>`],
+    historyOf('inventory', _id),
   ],
   Parts: NodesOf,
 };
@@ -116,14 +98,13 @@ export const deviceGroups: Kind<DeviceGroup> = {
   columns: [
     { title: 'Devices', kind: 'number', cell: ({ devices }) => devices.length.toLocaleString('en') },
     { title: 'By', cell: ({ query }) => (query ? 'query' : 'list') },
-    { title: 'Description', kind: 'wide', cell: ({ description }) => html`<span class="clip">${description}</span>` },
+    descriptions,
   ],
   when: ({ resource }) => /^(deviceGroup|inventory)/.test(resource?.kind ?? ''),
   reads: 'configuration-manager.searchDeviceGroups',
   list: async ({ skip, limit }, filter) => {
     const body = { ...(filter && { name: filter }), options: { start: skip, limit } };
-    const { results, total } = await read('configuration-manager.searchDeviceGroups', { body });
-    return { rows: results, total };
+    return rowsIn(await read('configuration-manager.searchDeviceGroups', { body }));
   },
   get: (id) => readVersion('configuration-manager.getDeviceGroup', { path: { id } }),
   schema: async () => ({

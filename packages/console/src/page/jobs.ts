@@ -3,7 +3,7 @@ import { html } from './html.ts';
 import { Job } from './job.ts';
 import { useLoaded } from './loading.ts';
 import { place, setQuery } from './location.ts';
-import { duration, Link, List, Progress, pageQuery, rowsIn, Status, Time } from './parts.ts';
+import { duration, Link, List, listQuery, Progress, rowsIn, Status, Time } from './parts.ts';
 import { read } from './platform.ts';
 
 type Row = Operations['operations-manager.getJobs']['answer']['data'][number];
@@ -49,15 +49,14 @@ const columns = [
 ];
 
 const JobList = () => {
-  const { filter, status, automation, trigger } = place.value.query;
+  const { status, automation, trigger } = place.value.query;
   const equals = { ...(status && { status }), ...(automation && { automation }), ...(trigger && { trigger }) };
   const loaded = useLoaded(
     async () =>
       rowsIn(
         await read('operations-manager.getJobs', {
           query: {
-            ...pageQuery(),
-            ...(filter && { multiContains: { name: filter } }),
+            ...listQuery(),
             ...(Object.keys(equals).length > 0 && { multiEquals: equals }),
           } as object,
         }),

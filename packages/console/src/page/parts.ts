@@ -195,17 +195,32 @@ export const pageQuery = (preset: { readonly sort?: string; readonly order?: 1 |
 
 export type Rows<Row> = { readonly rows: readonly Row[]; readonly total: number };
 
-/** The rows and their number in an answer of `operations-manager` and its like. */
-export const rowsIn = <Row>({
-  data,
-  metadata,
-}: {
-  readonly data: readonly Row[];
-  readonly metadata: object;
-}): Rows<Row> => ({
-  rows: data,
-  total: Number((metadata as { readonly total?: number }).total ?? data.length),
+/** The query of a list: a page, and the resources whose names have the filter in them. */
+export const listQuery = (page: object = pageQuery(), filter = place.value.query.filter): object => ({
+  ...page,
+  ...(filter && { multiContains: { name: filter } }),
 });
+
+/** An answer with a list: of `operations-manager` and its like, or of the other areas. */
+export type Listed<Row> =
+  | { readonly data: readonly Row[]; readonly metadata: object }
+  | { readonly results: readonly Row[]; readonly total: number };
+
+/** The rows and their number in an answer. */
+export const rowsIn = <Row>(answer: Listed<Row>): Rows<Row> => {
+  if ('results' in answer) return { rows: answer.results, total: answer.total };
+  const { data, metadata } = answer;
+  return { rows: data, total: Number((metadata as { readonly total?: number }).total ?? data.length) };
+};
+
+type Described = { readonly description?: string | null | undefined };
+
+/** The column of what people say of a resource. */
+export const descriptions: Column<Described> = {
+  title: 'Description',
+  kind: 'wide',
+  cell: ({ description }) => html`<span class="clip">${description}</span>`,
+};
 
 type ListProps<Row> = Omit<TableProps<Row>, 'rows'> & {
   readonly loaded: Loaded<Rows<Row>>;

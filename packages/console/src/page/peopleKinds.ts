@@ -4,9 +4,9 @@ import { readVersion } from './edit.ts';
 import { textOf } from './fields.ts';
 import { html } from './html.ts';
 import { useLoaded } from './loading.ts';
-import { Action, Link, Section, Shown, Status, Table, Time } from './parts.ts';
+import { Action, descriptions, Link, listQuery, rowsIn, Section, Shown, Status, Table, Time } from './parts.ts';
 import { call, may, read } from './platform.ts';
-import { type Kind, member } from './resource.ts';
+import { groupNames, historyOf, idOf, type Kind, member, nameOf, roleNames } from './resource.ts';
 
 type Account = Operations['authorization.getAccount']['answer'];
 type Group = Operations['authorization.getGroup']['answer'];
@@ -17,23 +17,7 @@ type Provider = Operations['authorization.getProvider']['answer'];
 export const isOfPeople = ({ resource }: { readonly resource: { readonly kind: string } | null }): boolean =>
   /account|group|role|token|mapping|provider/i.test(resource?.kind ?? '');
 
-const namesIn = async (
-  load: () => Promise<{ readonly results: readonly { readonly name: string }[] }>,
-  isAllowed: boolean,
-) => (isAllowed ? (await load()).results.map(({ name }) => name) : []);
-const first = { limit: 100, sort: 'name' } as const;
-const groupNames = () =>
-  namesIn(() => read('authorization.getGroups', { query: first }), may('authorization.getGroups'));
-const roleNames = () => namesIn(() => read('authorization.getRoles', { query: first }), may('authorization.getRoles'));
-
-const byName = (filter: string | undefined): object => (filter ? { multiContains: { name: filter } } : {});
-const rows = <Row>({ results, total }: { readonly results: readonly Row[]; readonly total: number }) => ({
-  rows: results,
-  total,
-});
 const list = (names: readonly string[]): string => names.join(', ');
-const idOf = ({ _id }: { readonly _id: string }): string => _id;
-const nameOf = ({ name }: { readonly name: string }): string => name;
 
 type Rights = Operations['authorization.getAccountRights']['answer'];
 type Way = Rights['adminBy'][number];
@@ -77,7 +61,7 @@ export const accounts: Kind<Account> = {
   when: isOfPeople,
   reads: 'authorization.getAccounts',
   list: async (page, filter) =>
-    rows(await read('authorization.getAccounts', { query: { ...page, ...byName(filter) } as object })) as never,
+    rowsIn(await read('authorization.getAccounts', { query: listQuery(page, filter) })) as never,
   get: (id) => readVersion('authorization.getAccount', { path: { id } }),
   schema: async (isNew) => ({
     type: 'object',
@@ -111,7 +95,7 @@ export const accounts: Kind<Account> = {
     ['From', provenance],
     ['Groups', list(memberOf)],
     ['External groups', list(externalGroups)],
-    ['History', may('audit.getAuditResource') && html`<${Link} to=${['time', 'account', _id]}>its changes</${Link}>`],
+    historyOf('account', _id),
   ],
   Parts: RightsOf,
   prefixes: ['/updates', '/user', '/account'],
@@ -128,12 +112,11 @@ export const groups: Kind<Group> = {
     { title: 'From', cell: ({ provenance }) => provenance },
     { title: 'Roles', kind: 'wide', cell: ({ assignedRoles }) => list(assignedRoles) },
     { title: 'Member of', cell: ({ memberOf }) => list(memberOf) },
-    { title: 'Description', kind: 'wide', cell: ({ description }) => html`<span class="clip">${description}</span>` },
+    descriptions,
   ],
   when: isOfPeople,
   reads: 'authorization.getGroups',
-  list: async (page, filter) =>
-    rows(await read('authorization.getGroups', { query: { ...page, ...byName(filter) } as object })),
+  list: async (page, filter) => rowsIn(await read('authorization.getGroups', { query: listQuery(page, filter) })),
   get: (id) => readVersion('authorization.getGroup', { path: { id } }),
   schema: async () => ({
     type: 'object',
@@ -177,14 +160,10 @@ export const roles: Kind<Role> = {
   empty: 'There is no role.',
   idOf,
   nameOf,
-  columns: [
-    { title: 'Methods', kind: 'number', cell: ({ allowedMethods }) => allowedMethods.length },
-    { title: 'Description', kind: 'wide', cell: ({ description }) => html`<span class="clip">${description}</span>` },
-  ],
+  columns: [{ title: 'Methods', kind: 'number', cell: ({ allowedMethods }) => allowedMethods.length }, descriptions],
   when: isOfPeople,
   reads: 'authorization.getRoles',
-  list: async (page, filter) =>
-    rows(await read('authorization.getRoles', { query: { ...page, ...byName(filter) } as object })),
+  list: async (page, filter) => rowsIn(await read('authorization.getRoles', { query: listQuery(page, filter) })),
   get: async (id) => {
     const { item, revision } = await readVersion('authorization.getRole', { path: { id } });
     return { item: { ...item, allowedMethods: (item as unknown as Role).allowedMethods.map(lineOf) }, revision };
@@ -292,7 +271,7 @@ export const mappings: Kind<Mapping> = {
   when: isOfPeople,
   reads: 'group-mappings.getGroupMappings',
   list: async (page, filter) =>
-    rows(await read('group-mappings.getGroupMappings', { query: { ...page, ...byName(filter) } as object })) as never,
+    rowsIn(await read('group-mappings.getGroupMappings', { query: listQuery(page, filter) })) as never,
   get: (id) => readVersion('group-mappings.getGroupMapping', { path: mappingPath(id) }),
   schema: async (isNew) => ({
     type: 'object',
@@ -363,8 +342,7 @@ export const providers: Kind<Provider> = {
   ],
   when: isOfPeople,
   reads: 'authorization.getProviders',
-  list: async (page, filter) =>
-    rows(await read('authorization.getProviders', { query: { ...page, ...byName(filter) } as object })),
+  list: async (page, filter) => rowsIn(await read('authorization.getProviders', { query: listQuery(page, filter) })),
   get: (name) => readVersion('authorization.getProvider', { path: { name } }),
   schema: async (isNew) => ({
     type: 'object',

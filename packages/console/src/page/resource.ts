@@ -6,8 +6,21 @@ import { type Children, html } from './html.ts';
 import type { PlatformEvent } from './live.ts';
 import { useLoaded } from './loading.ts';
 import { goTo, place } from './location.ts';
-import { Action, type Column, Facts, Link, List, pageQuery, type Rows, Section, Shown, say } from './parts.ts';
-import { may } from './platform.ts';
+import {
+  Action,
+  type Column,
+  Facts,
+  Link,
+  List,
+  type Listed,
+  pageQuery,
+  type Rows,
+  rowsIn,
+  Section,
+  Shown,
+  say,
+} from './parts.ts';
+import { may, read } from './platform.ts';
 
 type Headers = Readonly<Record<string, string>>;
 type Name = keyof Operations;
@@ -121,6 +134,29 @@ export const Tabs = ({ tabs }: { readonly tabs: readonly (readonly [title: strin
       html`<li key=${title}><${Link} to=${path} isHere=${path.join('/') === now || (path.length > 1 && now.startsWith(`${path.join('/')}/`))}>${title}</${Link}></li>`,
   )}</ul>`;
 };
+
+export const idOf = ({ _id }: { readonly _id: string }): string => _id;
+export const nameOf = ({ name }: { readonly name: string }): string => name;
+
+/** The first names of a list, to choose from; none if the caller may not read it. */
+const firstNames = async (
+  operation: Name,
+  load: (page: { readonly limit: number; readonly sort: 'name' }) => Promise<Listed<{ readonly name: string }>>,
+): Promise<readonly string[]> =>
+  may(operation) ? rowsIn(await load({ limit: 100, sort: 'name' })).rows.map(nameOf) : [];
+
+export const groupNames = () =>
+  firstNames('authorization.getGroups', (query) => read('authorization.getGroups', { query }));
+export const roleNames = () =>
+  firstNames('authorization.getRoles', (query) => read('authorization.getRoles', { query }));
+export const workflowNames = () =>
+  firstNames('operations-manager.getWorkflows', (query) => read('operations-manager.getWorkflows', { query }));
+
+/** The fact that leads to the changes of a resource. */
+export const historyOf = (kind: string, id: string): readonly [string, Children] => [
+  'History',
+  may('audit.getAuditResource') && html`<${Link} to=${['time', kind, id]}>its changes</${Link}>`,
+];
 
 const text = (title: string, more: object = {}) => ({ type: 'string', title, ...more });
 const texts = (title: string, examples: readonly string[] = [], more: object = {}) => ({

@@ -6,23 +6,21 @@ import { FieldsOf } from './form.ts';
 import { html } from './html.ts';
 import { useLoaded } from './loading.ts';
 import { goTo, place } from './location.ts';
-import { Failure, Link, List, pageQuery, reasonAgainst, rowsIn, Shown, say, Time } from './parts.ts';
+import { Failure, Link, List, listQuery, reasonAgainst, rowsIn, Shown, say, Time } from './parts.ts';
 import { call, read } from './platform.ts';
 
 type Trigger = Extract<Operations['operations-manager.getTrigger']['answer']['data'], { readonly type: 'manual' }>;
 type Automation = Operations['operations-manager.getAutomation']['answer']['data'];
 
 const RunList = () => {
-  const { filter } = place.value.query;
   const loaded = useLoaded(
     async () => {
       const page = rowsIn(
         await read('operations-manager.getTriggers', {
           query: {
-            ...pageQuery(),
+            ...listQuery(),
             multiEquals: { type: 'manual', enabled: 'true' },
-            ...(filter && { multiContains: { name: filter } }),
-          } as object,
+          },
         }),
       );
       const automations = await automationsOf(page.rows.map(({ actionId }) => actionId));

@@ -3,7 +3,21 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { html } from './html.ts';
 import { useLoaded } from './loading.ts';
 import { place } from './location.ts';
-import { Action, Facts, Link, List, pageQuery, reasonAgainst, Section, Shown, Status, Table } from './parts.ts';
+import {
+  Action,
+  descriptions,
+  Facts,
+  Link,
+  List,
+  type Listed,
+  listQuery,
+  reasonAgainst,
+  rowsIn,
+  Section,
+  Shown,
+  Status,
+  Table,
+} from './parts.ts';
 import { CallRefused, call, may, newKey, read, wordsOf } from './platform.ts';
 
 type Tree = Operations['configuration-manager.getTree']['answer'];
@@ -22,14 +36,8 @@ const isOfTrees = ({ resource }: { readonly resource: { readonly kind: string } 
 const at = ['compliance', 'trees'];
 
 const TreeList = () => {
-  const { filter } = place.value.query;
   const loaded = useLoaded(
-    async () => {
-      const { results, total } = (await read('configuration-manager.getTrees', {
-        query: { ...pageQuery(), ...(filter && { multiContains: { name: filter } }) } as object,
-      })) as { readonly results: readonly Tree[]; readonly total: number };
-      return { rows: results, total };
-    },
+    async () => rowsIn((await read('configuration-manager.getTrees', { query: listQuery() })) as Listed<Tree>),
     [JSON.stringify(place.value.query)],
     { when: isOfTrees },
   );
@@ -44,7 +52,7 @@ const TreeList = () => {
       },
       { title: 'Device type', cell: (tree: Tree) => tree.deviceType },
       { title: 'Versions', cell: (tree: Tree) => tree.versions.map(({ name }) => name).join(', ') },
-      { title: 'Description', kind: 'wide', cell: (tree: Tree) => html`<span class="clip">${tree.description}</span>` },
+      descriptions,
     ]} />`;
 };
 

@@ -12,7 +12,7 @@ import {
   Json,
   Link,
   List,
-  pageQuery,
+  listQuery,
   rowsIn,
   Section,
   Shown,
@@ -34,14 +34,8 @@ const isOfTriggers = ({ resource }: { readonly resource: { readonly kind: string
   /^trigger/.test(resource?.kind ?? '');
 
 const TriggerList = () => {
-  const { filter } = place.value.query;
   const loaded = useLoaded(
-    async () =>
-      rowsIn(
-        await read('operations-manager.getTriggers', {
-          query: { ...pageQuery(), ...(filter && { multiContains: { name: filter } }) } as object,
-        }),
-      ),
+    async () => rowsIn(await read('operations-manager.getTriggers', { query: listQuery() })),
     [JSON.stringify(place.value.query)],
     { when: isOfTriggers },
   );
