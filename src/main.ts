@@ -13,4 +13,8 @@ const about = {
 };
 
 process.stdout.on('error', outputFailed);
-process.exitCode = await runCommand(commands, about, process.argv.slice(2)).catch(fail);
+void runCommand(commands, about, process.argv.slice(2))
+  .catch(fail)
+  .then((code) => {
+    process.exitCode = code;
+  });

@@ -28,4 +28,4 @@ const run = async (): Promise<void> => {
   const settings = await demoSettings(process.env);
   await runService(readConfig(settings), (service) => demonstrate(service, settings.ADMIN_PASSWORD));
 };
-await run().catch(fail);
+void run().catch(fail);

@@ -22,8 +22,8 @@ let program: ((entry: string) => readonly string[]) | undefined;
 
 /** Programs as they are bundled, as they are built, or from source: each takes longer to start than the one before. */
 const newestPrograms = (): typeof program => {
-  if (isNewest(join(bundledPrograms, 'main.mjs')))
-    return (file) => [join(bundledPrograms, file.replace(/\.ts$/, '.mjs'))];
+  if (isNewest(join(bundledPrograms, 'main.cjs')))
+    return (file) => [join(bundledPrograms, file.replace(/\.ts$/, '.cjs'))];
   if (isNewest(join(root, 'dist/.tsbuildinfo'))) return (file) => [join(root, 'dist', file.replace(/\.ts$/, '.js'))];
   return (file) => [...fromSource(), join(root, 'src', file)];
 };
