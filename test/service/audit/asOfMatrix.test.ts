@@ -7,6 +7,7 @@ import { again } from '../../support/again.ts';
 import { manualTrigger } from '../../support/documents.ts';
 import { ok } from '../../support/people.ts';
 import { otherRows, pathsOf, readRows } from '../../support/readRows.ts';
+import { sampled } from '../../support/sample.ts';
 import { type Answer, adminPassword, startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 
@@ -201,6 +202,11 @@ describe('every GET route as of every moment, for six roles', function () {
         moment === 'now' ? path : `${path}${path.includes('?') ? '&' : '?'}asOf=${positions.get(moment)}`,
       ),
     );
+  /** The paths of a row that are asked: some where the documents of the row have no access lists, and so are all alike. */
+  const asked = (row: string): readonly string[] => {
+    const found = paths.get(row) ?? [];
+    return guarded.test(row) ? found : sampled(found, 2);
+  };
   const all = async (path: string): Promise<readonly any[]> => made('GET', path).then((body) => body.data ?? body);
 
   /** The fates of what has access lists, or follows one, by id. What has no list has none. */
@@ -332,8 +338,8 @@ describe('every GET route as of every moment, for six roles', function () {
 
   it('a name that may not be read now is in no answer; what may be read is told like to an admin', async () => {
     for (const moment of moments)
-      for (const [row, found] of paths)
-        for (const path of found) {
+      for (const row of paths.keys())
+        for (const path of asked(row)) {
           const whole = await asOf('admin', path, moment);
           for (const person of persons) {
             const { status, text } = await asOf(person, path, moment);
@@ -390,8 +396,8 @@ describe('every GET route as of every moment, for six roles', function () {
 
   it('a document without access lists is told to every role that may call its route, and to nobody else', async () => {
     for (const moment of moments)
-      for (const [row, found] of paths)
-        for (const path of found) {
+      for (const row of paths.keys())
+        for (const path of asked(row)) {
           if (guarded.test(row)) continue;
           const whole = await asOf('admin', path, moment);
           for (const person of persons) {
