@@ -1,4 +1,5 @@
 import { sessionReactions } from './agent-session-manager/agentSessions.ts';
+import { accountReactions } from './authorization/accounts.ts';
 import { scheduledJobReactions } from './automation-catalog/scheduledJobMigrations.ts';
 import { projectKind, projectReactions } from './automation-studio/projects.ts';
 import { complianceReportReactions } from './configuration-manager/complianceBatches.ts';
@@ -23,6 +24,7 @@ import { prebuiltKind, prebuiltReactions } from './prebuilts/prebuilts.ts';
 
 /** The reactions of all areas. */
 export const reactions: readonly Reaction[] = [
+  ...accountReactions,
   ...actionReactions,
   ...automationReactions,
   ...deviceBackupReactions,

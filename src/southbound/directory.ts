@@ -53,10 +53,6 @@ const filterOf = (template: string, names: Readonly<Record<string, string>>): st
 
 type Talk = { readonly client: Client; readonly properties: LdapProperties };
 
-const bindAsSearcher = async ({ client, properties: { bindDn, bindPassword } }: Talk): Promise<void> => {
-  if (bindDn !== undefined) await client.bind(bindDn, bindPassword);
-};
-
 /** The only person whom the filter finds; undefined if it finds none, or several. */
 const findOne = async ({ client, properties }: Talk, filter: string): Promise<Person | undefined> => {
   const { userBase, attributes = {} } = properties;
@@ -111,7 +107,7 @@ const findAgain = async (talk: Talk, username: string, externalId: string): Prom
 };
 
 /** True if the password is that of the entry. */
-const isRight = async ({ client }: Talk, dn: string, password: string): Promise<boolean> => {
+const isRight = async (client: Client, dn: string, password: string): Promise<boolean> => {
   try {
     await client.bind(dn, password);
     return true;
@@ -182,17 +178,24 @@ const groupsOf = async (talk: Talk, { dn, username, memberOf }: Person): Promise
   return [...new Set([...groups.values()].filter((name) => name !== undefined))].sort();
 };
 
+/** Does some work over a connection of the searcher, or over one that the work binds. */
+type Over = <T>(as: 'searcher' | 'person', work: (client: Client) => Promise<T>) => Promise<T>;
+
 /** Asks for a person, for the password if there is one, and only then for groups. */
-const ask = async (talk: Talk, { username, password, externalId }: Asked): Promise<DirectoryAnswer> => {
-  await bindAsSearcher(talk);
-  const person = await (externalId === undefined ? find(talk, username) : findAgain(talk, username, externalId));
+const ask = async (
+  over: Over,
+  properties: LdapProperties,
+  { username, password, externalId }: Asked,
+): Promise<DirectoryAnswer> => {
+  const searching = <T>(work: (talk: Talk) => Promise<T>): Promise<T> =>
+    over('searcher', (client) => work({ client, properties }));
+  const person = await searching((talk) =>
+    externalId === undefined ? find(talk, username) : findAgain(talk, username, externalId),
+  );
   if (!person) return undefined;
-  const { groupBase, nestedGroups = false } = talk.properties;
-  if (password !== undefined) {
-    if (!(await isRight(talk, person.dn, password))) return { person, authenticated: false, externalGroups: [] };
-    if (groupBase !== undefined || nestedGroups) await bindAsSearcher(talk);
-  }
-  const externalGroups = await groupsOf(talk, person);
+  if (password !== undefined && !(await over('person', (client) => isRight(client, person.dn, password))))
+    return { person, authenticated: false, externalGroups: [] };
+  const externalGroups = await searching((talk) => groupsOf(talk, person));
   return { person, authenticated: password === undefined ? null : true, externalGroups };
 };
 
@@ -232,19 +235,22 @@ export const ldapDirectory = (guard: Outbound, unseal: (sealed: Sealed) => strin
     // An empty password would be no password: the directory binds nobody, and says that it went well.
     if (person.password === '') return undefined;
     const properties = openSecrets(stored, unseal) as LdapProperties;
-    const { urls, startTls, ca, timeout = usualTimeoutMs } = properties;
+    const { urls, startTls, ca, timeout = usualTimeoutMs, bindDn, bindPassword } = properties;
+    const begins = {
+      searcher: async (client: Client): Promise<void> => {
+        if (bindDn !== undefined) await client.bind(bindDn, bindPassword);
+      },
+      person: undefined,
+    };
     const reasons: string[] = [];
-    // Without a searcher nobody says to the server that it is no longer the person before who asks.
-    const keyOf = (url: string): string | undefined =>
-      properties.bindDn === undefined ? undefined : JSON.stringify([name, url, stored]);
     for (const url of urls) {
+      const [where, server] = [{ url, ...defined({ startTls, ca }) }, JSON.stringify([name, url, stored])];
       try {
         return await inTurn(name, timeout, () =>
-          withinTime(timeout, [], (signal) =>
-            withLdap({ url, ...defined({ startTls, ca }) }, keyOf(url), signal, (client) =>
-              ask({ client, properties }, person),
-            ),
-          ),
+          withinTime(timeout, [], (signal) => {
+            const over: Over = (as, work) => withLdap({ where, server, as, begin: begins[as] }, signal, work);
+            return ask(over, properties, person);
+          }),
         );
       } catch (error) {
         reasons.push(`${url}: ${reasonFor(error)}`);

@@ -10,6 +10,8 @@ export type IdleSessions<S extends Session> = {
   /** Takes the newest session of a key out. */
   take(key: string): S | undefined;
   keep(key: string, session: S, ms: number): void;
+  /** Ends those whose key passes. */
+  end(isMeant: (key: string) => boolean): void;
   close(): void;
 };
 
@@ -30,6 +32,10 @@ export const idleSessions = <S extends Session>(ofKey = 1): IdleSessions<S> => {
     if (oldest) remove(oldest).close();
   };
 
+  const end = (isMeant: (key: string) => boolean): void => {
+    for (const one of [...idle]) if (isMeant(one.key)) remove(one).close();
+  };
+
   return {
     take: (key) => {
       const newest = withKey(key).at(-1);
@@ -46,9 +52,10 @@ export const idleSessions = <S extends Session>(ofKey = 1): IdleSessions<S> => {
       const one: Kept<S> = { key, session, timer: setTimeout(() => remove(one).close(), ms).unref() };
       idle.add(one);
     },
+    end,
     close: () => {
       isClosed = true;
-      for (const one of [...idle]) remove(one).close();
+      end(() => true);
     },
   };
 };

@@ -182,6 +182,15 @@ const workOver = async <T>({ messages, client }: Connection, signal: AbortSignal
 const isEnded = (error: unknown): boolean =>
   error instanceof Unexpected || ['ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '');
 
+type Kind = {
+  readonly where: Where;
+  readonly server: string;
+  /** As what the connection is used. Works at one server as the same serve one another with their connections. */
+  readonly as: string;
+  /** The first work over a new connection, such as a bind that all others rely on. */
+  readonly begin?: Work<void> | undefined;
+};
+
 /**
  * Connections with servers of directories. One that was used is kept for the next work with the same key, for some seconds:
  * to open one with TLS costs more than all that a login asks.
@@ -196,28 +205,34 @@ export const ldapConnections = (guard: Outbound) => {
 
   /**
    * Does some work with a server of a directory. When the signal aborts, the connection ends, whatever the server does.
-   * With a `key` the work may get a connection that is bound as it was left: it binds anew, and may be done twice. Throws
-   * why the connection has failed.
+   * The work gets a connection that is bound as the work before has left it, and may be done twice. Throws why the
+   * connection has failed.
    */
-  return async <T>(where: Where, key: string | undefined, signal: AbortSignal, work: Work<T>): Promise<T> => {
+  return async <T>({ where, server, as, begin }: Kind, signal: AbortSignal, work: Work<T>): Promise<T> => {
+    const key = `${as} ${server}`;
     const finish = async (connection: Connection): Promise<T> => {
       const { messages } = connection;
       messages.setInUse(true);
       try {
         return await workOver(connection, signal, work);
       } finally {
-        if (key === undefined || messages.fault() !== undefined) connection.close();
-        else {
-          messages.setInUse(false);
-          idle.keep(key, connection, keptMs);
-        }
+        messages.setInUse(false);
+        if (messages.fault() === undefined) idle.keep(key, connection, keptMs);
+        // A server that is silent here is silent there.
+        if (signal.aborted) idle.end((other) => other.endsWith(server));
       }
     };
     const fresh = async (): Promise<T> => {
       const messages = ldapMessages(await open(guard, where, signal));
-      return finish({ messages, client: clientOver(messages), close: () => void messages.stream.destroy() });
+      const connection = { messages, client: clientOver(messages), close: () => void messages.stream.destroy() };
+      if (begin)
+        await workOver(connection, signal, begin).catch((error: unknown) => {
+          connection.close();
+          throw error;
+        });
+      return finish(connection);
     };
-    const before = key === undefined ? undefined : take(key);
+    const before = take(key);
     if (!before) return fresh();
     return finish(before).catch((error: unknown) => {
       if (signal.aborted || before.messages.fault() === undefined || !isEnded(error)) throw error;

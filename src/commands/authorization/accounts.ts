@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import {
   type AccountContent,
+  type AccountEvent,
   type AccountInput,
   account,
   accountPatchSchema,
@@ -15,14 +16,20 @@ import {
   requested,
   setPassword as set,
   update,
+  withdraw,
 } from '../../domain/authorization/accounts.ts';
 import { provider } from '../../domain/authorization/providers.ts';
+import type { DataOf } from '../../domain/engine/core.ts';
 import type { Sealed } from '../../domain/engine/sealed.ts';
 import { accounts } from '../../projections/authorization/accounts.ts';
+import { type Recorded, splitStream } from '../../store/event.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
+import type { Next, Reaction } from '../engine/reactions.ts';
 import { adminRemains, membership } from './admins.ts';
 import { unknownGroups, unknownRoles, without } from './names.ts';
 import { accountsOfProvider } from './providers.ts';
+
+type Provisioned = DataOf<AccountEvent, 'accountProvisioned'>;
 
 const command = commandsOf(account);
 const none = account.initial.content;
@@ -100,6 +107,9 @@ export const setPassword = command({
   decide: set,
 });
 
+const isThere = async ({ state }: Pick<Tools, 'state'>, name: string): Promise<boolean> =>
+  (await state(provider, name)).content !== undefined;
+
 /** For a login that an authentication provider has verified. */
 export const provisionAccount = command({
   name: 'provisionAccount',
@@ -107,23 +117,55 @@ export const provisionAccount = command({
   on: 'any',
   choosesNames: true,
   locks: ({ exists, externalId }, { provenance }) => {
-    if (externalId !== undefined) return undefined;
-    return exists ? [accountsOfProvider(provenance), membership] : accountsOfProvider(provenance);
+    const takesOver = exists && externalId === undefined;
+    return takesOver ? [accountsOfProvider(provenance), membership] : undefined;
   },
   prepare: async ({ id, input, state }, tools) => {
-    const { content } = await tools.state(provider, input.provenance);
-    if (state.externalId !== undefined)
-      return { isProvider: content !== undefined, takenNames: [], adminRemains: true };
+    const isProvider = await isThere(tools, input.provenance);
+    if (state.externalId !== undefined) return { isProvider, takenNames: [], adminRemains: true };
     const names = state.exists ? [] : namesFor(input);
     const owners = await Promise.all(names.map((name) => tools.findWithin(accounts, 'username', name, [name])));
     return {
-      isProvider: content !== undefined,
+      isProvider,
       takenNames: names.filter((_, i) => owners[i]?.[0] !== undefined),
       adminRemains: !state.exists || (await adminRemains(tools, { account: id, inactive: true, memberOf: [] })),
     };
   },
   decide: provision,
 });
+
+const withdrawAccount = command({
+  name: 'withdrawAccount',
+  on: 'any',
+  prepare: async ({ state: { content } }, tools) => ({ isProvider: await isThere(tools, content.provenance) }),
+  decide: withdraw,
+});
+
+const withdrawalOf = (id: string): Next => ({ command: withdrawAccount, id, input: {} });
+
+/**
+ * First logins take no turns with the deletion of their provider, which would cost each an event and the time of all
+ * others. So an account that was made beside the deletion goes, whichever of the two was stored first.
+ */
+export const accountReactions: readonly Reaction[] = [
+  {
+    of: account,
+    on: {
+      accountProvisioned: async ({ stream, data: { provenance } }: Recorded<Provisioned>, tools) =>
+        (await isThere(tools, provenance)) ? [] : [withdrawalOf(splitStream(stream).id)],
+    },
+  },
+  {
+    of: provider,
+    on: {
+      providerDeleted: async ({ stream }: Recorded, { query }) => {
+        const where = { field: 'provenance', op: 'equals', value: splitStream(stream).id } as const;
+        const found = await query(accounts, where);
+        return found.filter(({ externalId }) => externalId !== undefined).map(({ _id }) => withdrawalOf(_id));
+      },
+    },
+  },
+];
 
 /** Creates the account of the first start. */
 export const provideAccount = command({

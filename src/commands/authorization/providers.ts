@@ -16,7 +16,7 @@ import { commandsOf, type Tools } from '../engine/define.ts';
 
 const command = commandsOf(provider);
 
-/** The lock of the first logins by a provider, and of its deletion: a provider with accounts stays. */
+/** The lock of logins that take an account over for a provider, and of its deletion: a provider with accounts stays. */
 export const accountsOfProvider = (name: string): string => `provider-${name}`;
 
 type Asked = { readonly state: ProviderState; readonly input: { readonly properties?: ProviderProperties } };

@@ -298,3 +298,11 @@ export const provision = (
   );
   return changes ? [{ topic: 'externalGroupsChanged', data: { externalGroups, ...changes.changed } }] : [];
 };
+
+/** Takes an account of a provider back that was made beside the deletion of the provider. */
+export const withdraw = (
+  { exists, externalId }: AccountState,
+  _: unknown,
+  { refs: { isProvider } }: Context<Pick<ProvisionRefs, 'isProvider'>>,
+): readonly AccountEvent[] =>
+  exists && externalId !== undefined && !isProvider ? [{ topic: 'accountDeleted', data: {} }] : [];

@@ -68,9 +68,19 @@ export const methodsOf = (areas: readonly AreaRoutes[]): readonly Method[] => [
   ...logMethods,
 ];
 
+type Row = { readonly name: string; readonly access: Access; readonly route: Route };
+
+const rowsByArea = new WeakMap<AreaRoutes, readonly Row[]>();
+
 /** The methods of an area, with the route of each. Several routes may have the same alternative. */
-const rowsOf = ({ routes }: AreaRoutes) => {
-  const rows = new Map<string, { readonly name: string; readonly access: Access; readonly route: Route }>();
+const rowsOf = (area: AreaRoutes): readonly Row[] => {
+  const made = rowsByArea.get(area) ?? makeRows(area);
+  rowsByArea.set(area, made);
+  return made;
+};
+
+const makeRows = ({ routes }: AreaRoutes): readonly Row[] => {
+  const rows = new Map<string, Row>();
   for (const route of routes)
     for (const { name, access } of route.alternative ? [route, route.alternative] : [route])
       if (!rows.has(name)) rows.set(name, { name, access, route });
