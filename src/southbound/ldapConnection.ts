@@ -187,7 +187,7 @@ type Kind = {
   readonly server: string;
   /** As what the connection is used. Works at one server as the same serve one another with their connections. */
   readonly as: string;
-  /** The first work over a new connection, such as a bind that all others rely on. */
+  /** The first work over a new connection, such as a bind that later works rely on. */
   readonly begin?: Work<void> | undefined;
 };
 

@@ -144,8 +144,8 @@ const withdrawAccount = command({
 const withdrawalOf = (id: string): Next => ({ command: withdrawAccount, id, input: {} });
 
 /**
- * First logins take no turns with the deletion of their provider, which would cost each an event and the time of all
- * others. So an account that was made beside the deletion goes, whichever of the two was stored first.
+ * First logins take no turns with the deletion of their provider: a turn is an event, and one login would wait for the
+ * other. So an account that was made beside the deletion goes, whichever of the two was stored first.
  */
 export const accountReactions: readonly Reaction[] = [
   {

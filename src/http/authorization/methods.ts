@@ -74,9 +74,9 @@ const rowsByArea = new WeakMap<AreaRoutes, readonly Row[]>();
 
 /** The methods of an area, with the route of each. Several routes may have the same alternative. */
 const rowsOf = (area: AreaRoutes): readonly Row[] => {
-  const made = rowsByArea.get(area) ?? makeRows(area);
-  rowsByArea.set(area, made);
-  return made;
+  const rows = rowsByArea.get(area) ?? makeRows(area);
+  rowsByArea.set(area, rows);
+  return rows;
 };
 
 const makeRows = ({ routes }: AreaRoutes): readonly Row[] => {
