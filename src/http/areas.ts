@@ -7,6 +7,7 @@ import { authorizationRoutes } from './authorization/authorization.ts';
 import { rootLoginRoutes } from './authorization/login.ts';
 import { automationCatalogRoutes } from './automation-catalog/scheduledJobs.ts';
 import { projectRoutes } from './automation-studio/projects.ts';
+import { compatibleRoutes } from './compatibility/compatibility.ts';
 import { configurationManagerRoutes } from './configuration-manager/configurationManager.ts';
 import { consoleRoutes } from './console/console.ts';
 import { bannerRoutes } from './customization/banner.ts';
@@ -69,4 +70,5 @@ export const areas: readonly AreaRoutes[] = [
     prefix: '/template_builder',
     routes: [...templateRoutes, ...transformationRoutes(() => areas)],
   },
+  ...compatibleRoutes(() => areas),
 ];

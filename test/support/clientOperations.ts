@@ -72,6 +72,8 @@ export const clientOperations = ({ paths, components }: Json): string => {
     .flatMap(([path, methods]) =>
       Object.entries<Json>(methods).map(([method, operation]) => ({ path, method, operation })),
     )
+    // Programs that are generated have no use for a second address.
+    .filter(({ operation }) => !operation['x-compatibility'])
     .flatMap(({ path, method, operation }) => {
       const { operationId, summary, parameters = [], requestBody, responses } = operation;
       const content: Json = responses['200']?.content ?? {};

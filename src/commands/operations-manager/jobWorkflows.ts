@@ -1,10 +1,12 @@
 import { compileUserSchema, findFaults, patternMatcher, schemaMatcher } from '@automation-platform/bounded-schemas';
-import { isObject, plainValue } from '@automation-platform/json';
+import { isObject, type Members, plainValue } from '@automation-platform/json';
 import type { Actor } from '../../domain/engine/core.ts';
 import { type Fault, RequestError } from '../../domain/engine/requestError.ts';
 import { faultsInTheOpen, maskSecrets } from '../../domain/engine/secretFields.ts';
 import type { JobState, Variables } from '../../domain/operations-manager/jobs.ts';
 import type { JobWork, StartedWorkflow } from '../../domain/operations-manager/jobWorkflows.ts';
+import { performedAlone } from '../../domain/operations-manager/workflows/advance.ts';
+import type { Outcome } from '../../domain/operations-manager/workflows/controlTasks.ts';
 import { isInstant } from '../../domain/operations-manager/workflows/dataTasks.ts';
 import { refuse } from '../../domain/operations-manager/workflows/refusals.ts';
 import type { Work } from '../../domain/operations-manager/workflows/taskOutcomes.ts';
@@ -81,6 +83,14 @@ const workWith = (graph: WorkflowGraph, self: JobSelf, now: string, { seal }: To
     fits,
     seal,
   };
+};
+
+const noWorkflow = workflowGraph({ name: '', tasks: {}, transitions: {} }, isInstant);
+
+/** Carries out a data task beside any job. Throws `RequestError` for what would be its error. */
+export const performAlone = (name: string, inputs: Members, now: number, tools: Tools): Outcome => {
+  const self = { id: '', initiator: '' };
+  return performedAlone(name, inputs, workWith(noWorkflow, self, new Date(now).toISOString(), tools));
 };
 
 /** Faults of a start's variables under the `inputSchema` of a workflow. One that cannot be used checks nothing. */

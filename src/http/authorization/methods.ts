@@ -38,19 +38,14 @@ export const callable = (
   areas: readonly AreaRoutes[],
   { may }: Pick<Principal, 'may'>,
 ): Readonly<Record<string, readonly string[]>> => {
-  const allowed = areas
-    .filter(({ area }) => area !== 'service')
-    .map(
-      (of) =>
-        [
-          of.area,
-          rowsOf(of)
-            .filter((row) => may(of.area, row))
-            .map(({ name }) => name),
-        ] as const,
-    );
+  const allowed = new Map<string, readonly string[]>();
+  for (const of of areas) {
+    const rows = rowsOf(of).filter((row) => may(of.area, row));
+    if (of.area !== 'service' && rows.length > 0)
+      allowed.set(of.area, [...(allowed.get(of.area) ?? []), ...rows.map(({ name }) => name)]);
+  }
   const log = logMethods.map(({ name }) => name).filter((name) => may(logArea, { name, access: [] }));
-  return Object.fromEntries([...allowed, [logArea, log] as const].filter(([, names]) => names.length > 0));
+  return Object.fromEntries(log.length > 0 ? [...allowed, [logArea, log]] : allowed);
 };
 
 /** The methods of the API: all routes except `service` routes, and the methods of the log. */
@@ -72,7 +67,7 @@ type Row = { readonly name: string; readonly access: Access; readonly route: Rou
 
 const rowsByArea = new WeakMap<AreaRoutes, readonly Row[]>();
 
-/** The methods of an area, with the route of each. Several routes may have the same alternative. */
+/** The methods of an area, with the route of each, and without aliases. Several routes may have the same alternative. */
 const rowsOf = (area: AreaRoutes): readonly Row[] => {
   const rows = rowsByArea.get(area) ?? makeRows(area);
   rowsByArea.set(area, rows);
@@ -81,7 +76,7 @@ const rowsOf = (area: AreaRoutes): readonly Row[] => {
 
 const makeRows = ({ routes }: AreaRoutes): readonly Row[] => {
   const rows = new Map<string, Row>();
-  for (const route of routes)
+  for (const route of routes.filter(({ alias }) => !alias))
     for (const { name, access } of route.alternative ? [route, route.alternative] : [route])
       if (!rows.has(name)) rows.set(name, { name, access, route });
   return [...rows.values()];

@@ -20,6 +20,7 @@ import {
   type RequestHeader,
   refTo,
   schemaWriter,
+  tagOf,
   tagsOf,
   text,
 } from './openapiParts.ts';
@@ -71,12 +72,15 @@ const description =
   'Network automation and orchestration: every change is an event, every read a view of them. The examples were ' +
   'recorded from a running service: ids, times and secrets in them are made up, lists are cut to two members.';
 
+const idOf = ({ area }: AreaRoutes, { name, alias }: Route): string => `${area}.${name}${alias ? 'Compatible' : ''}`;
+
 const operation = ({ area, route, example, failures }: Operation, write: Write, failure: object): object => {
   const path = fullPathOf(area, route);
   const described: Record<string, unknown> = {
-    operationId: `${area.area}.${route.name}`,
+    operationId: idOf(area, route),
     'x-operation': route.name,
-    tags: [area.area],
+    ...(area.compatible && { 'x-compatibility': true }),
+    tags: [tagOf(area)],
     summary: route.summary,
     description: descriptionOf(area.area, route),
   };
@@ -93,7 +97,7 @@ const operation = ({ area, route, example, failures }: Operation, write: Write, 
     const content = { [type]: withExample({ schema: write(route.body) }, example.body) };
     described.requestBody = { required: needed(route.body), content };
   }
-  const responses: Record<number, object> = { 200: success(route, example, write) };
+  const responses: Record<number, object> = { [route.empty ? 204 : 200]: success(route, example, write) };
   if (route.method === 'get') responses[304] = { description: 'Still the same', headers: headers('ETag') };
   Object.assign(responses, failureResponses(codesOf(route, path), failure, failures));
   if (route.name === 'ready') responses[503] = notReady(route, write, failure);
@@ -113,7 +117,7 @@ const success = (route: Route, { answer }: Example, write: Write): object => {
   return {
     description: 'Success',
     headers: headers(...answerHeaders(route)),
-    content: { [contentMediaType]: withExample({ schema: write(schema) }, answer) },
+    ...(!route.empty && { content: { [contentMediaType]: withExample({ schema: write(schema) }, answer) } }),
   };
 };
 

@@ -127,6 +127,8 @@ export type Common = {
   readonly path: string;
   readonly summary: string;
   readonly description?: string;
+  /** Another address of the operation of this name, as other programs call it (http/compatibility). */
+  readonly alias?: true;
   readonly access: Access;
   /** Another method that lets callers in. `run` refuses them what takes the route's own method. */
   readonly alternative?: { readonly name: string; readonly access: Access };
@@ -173,6 +175,8 @@ export type Common = {
    * resource of another parent is `not_found`.
    */
   readonly parent?: Parent;
+  /** The answer is 204, and has no body. */
+  readonly empty?: true;
   /** Schema of the 200 answer. */
   readonly answer: TSchema;
 };
@@ -247,4 +251,6 @@ export type AreaRoutes = {
   /** Other spellings of the first words of paths, by the spelling: `{devicegroups: 'deviceGroups'}`. */
   readonly spellings?: Readonly<Record<string, string>>;
   readonly routes: readonly Route[];
+  /** The paths are those of other programs. Their rows stand after all others. */
+  readonly compatible?: true;
 };

@@ -16,7 +16,9 @@ export const workflows = projection<WorkflowDoc>()(workflow, {
   on: { workflowCreated: create, workflowReplaced: replace, workflowRestored: restore, workflowDeleted: remove },
   sorts: { name: (doc) => doc.name, created: (doc) => doc.created, lastUpdated: (doc) => doc.lastUpdated },
   filters: {
+    _id: (doc) => doc._id,
     name: (doc) => doc.name,
+    inProject: (doc) => String(nameInProject(doc.name) !== doc.name),
     nameInProject: (doc) => nameInProject(doc.name),
     transformation: transformationsNamed,
   },

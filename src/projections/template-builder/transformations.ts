@@ -18,6 +18,6 @@ export const transformations = projection<TransformationDoc>()(transformation, {
     transformationDeleted: remove,
   },
   sorts: { name: (doc) => doc.name, created: (doc) => doc.created, lastUpdated: (doc) => doc.lastUpdated },
-  filters: { name: (doc) => doc.name },
+  filters: { _id: (doc) => doc._id, name: (doc) => doc.name },
   guard: ({ name }) => projectGuard(name),
 });

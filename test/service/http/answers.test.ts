@@ -87,6 +87,13 @@ const reads = ({
   labPlan = '',
 }: Kept): Readonly<Record<string, Json>> => ({
   'GET /automation-studio/projects/:id/export': { id: survey },
+  'GET /automation-studio/workflows/detailed/:namePath': { namePath: 'Change a port' },
+  'GET /automation-studio/locations/:location/packages/:pckg/tasks/:method': {
+    location: 'Application',
+    pckg: 'WorkFlowEngine',
+    method: 'stringConcat',
+  },
+  'GET /transformations/:id': { id: circuits },
   'GET /automation-studio/projects/:id/readiness': { id: survey },
   'GET /authorization/accounts/:id/rights': { id: 'admin' },
   'GET /operations-manager/tasks/:id': { id: heldTask },
@@ -433,6 +440,29 @@ const requests = ({
     body: { name: 'Change a port', ...asking },
   },
   'DELETE /operations-manager/workflows/:id': { params: { id: 'Ask a person' } },
+  'POST /automation-studio/automations': { body: { automation: { name: 'Ask again', ...asking } } },
+  'POST /automation-studio/automations/import': { body: { automations: [{ name: 'Ask a third time', ...asking }] } },
+  'PUT /automation-studio/automations/:id': {
+    params: { id: 'Ask again' },
+    body: { update: { name: 'Ask again', description: 'Asks once more', ...asking } },
+  },
+  'POST /automation-studio/workflows/validate': { body: { name: 'Ask', ...asking, transitions: {} } },
+  'POST /automation-studio/multipleTaskDetails': {
+    body: { inputsArray: [{ location: 'Application', pckg: 'WorkFlowEngine', method: 'query' }] },
+  },
+  'POST /workflow_builder/export': { body: { options: { name: 'Ask again' } } },
+  'DELETE /workflow_builder/workflows/delete/:namePath': { params: { namePath: 'Ask again' } },
+  'POST /workflow_engine/runEvaluationGroups': {
+    body: {
+      evaluation_groups: [
+        {
+          operator: 'AND',
+          evaluations: [{ operand_1: 'up, line protocol is up', operator: 'contains', operand_2: 'is up' }],
+        },
+      ],
+    },
+  },
+  'POST /workflow_engine/query': { body: { query: 'ports[0].vlan', obj: { ports: [{ vlan: 210 }] } } },
   'POST /configuration_manager/configs': { body: { name: 'Switches of Trier', deviceType: null } },
   'DELETE /configuration_manager/configs/:id': { params: { id: 'Switches of Trier' } },
   'DELETE /configuration_manager/configs': { body: { treeIds: [leaves] } },
@@ -833,6 +863,9 @@ const requests = ({
     body: { name: 'Site of a ticket', ...moving, description: 'Where it is' },
   },
   'DELETE /template_builder/transformations/:id': { params: { id: 'Site of a ticket' } },
+  'POST /transformations': { body: { name: 'Site of an order', ...moving } },
+  'POST /transformations/import': { body: { _id: '0123456789abcdef0123457a', name: 'Site of a call', ...moving } },
+  'DELETE /transformations/:id': { params: { id: 'Site of a call' } },
   'POST /prebuilts/import': {
     body: {
       prebuilt: {
@@ -1085,7 +1118,8 @@ describe('every operation answers what it says it answers:', () => {
   };
 
   const check = (row: Route, { status, headers, body, text }: Answer): void => {
-    assert.equal(status, 200, text);
+    assert.equal(status, row.empty ? 204 : 200, text);
+    if (row.empty) return void assert.equal(text, '');
     const { contentMediaType = 'application/json', ...schema } = closed(row.answer);
     assert.equal(headers.get('content-type')?.split(';')[0], contentMediaType);
     const validate = ajv.compile(schema);
@@ -1211,7 +1245,7 @@ describe('every operation answers what it says it answers:', () => {
       it(name, async () => {
         const first = answers.get(name) ?? assert.fail('It has not been sent');
         const { status, headers, body, text } = await send(name, { 'Idempotency-Key': keyOf(name) });
-        assert.equal(status, 200, text);
+        assert.equal(status, first.status, text);
         assert.equal(headers.get('idempotency-replayed'), 'true');
         const position = (of: Headers) => Number(of.get('x-event-position'));
         assert.ok(position(headers) >= position(first.headers), `${position(headers)} ${position(first.headers)}`);

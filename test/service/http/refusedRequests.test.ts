@@ -1060,6 +1060,36 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
       refuse('conflict', '/template_builder/transformations/free', { ...moving, name: 'trier' }),
       refuse('stale', '/template_builder/transformations/trier', { ...moving, name: 'trier', description: 'x' }, stale),
     ],
+    'POST /automation-studio/automations': [
+      refuse('conflict', '/automation-studio/automations', { automation: { ...flow, name: 'trier' } }),
+      refuse('invalid', '/automation-studio/automations', { automation: { ...flow, tasks: { 'a b': {} } } }),
+    ],
+    'POST /automation-studio/automations/import': [
+      refuse('conflict', '/automation-studio/automations/import', {
+        automations: [{ ...flow, name: 'trier', description: 'other' }],
+      }),
+    ],
+    'PUT /automation-studio/automations/:id': [
+      refuse('not_found', `/automation-studio/automations/${none}`, { update: flow }),
+      refuse('conflict', '/automation-studio/automations/trier', { update: { ...flow, name: 'other' } }),
+      refuse('stale', '/automation-studio/automations/trier', { update: { ...flow, name: 'trier' } }, stale),
+    ],
+    'DELETE /workflow_builder/workflows/delete/:namePath': [
+      refuse('not_found', '/workflow_builder/workflows/delete/a/b'),
+      refuse('conflict', '/workflow_builder/workflows/delete/trier'),
+      refuse('stale', '/workflow_builder/workflows/delete/free', undefined, stale),
+    ],
+    'POST /transformations': [
+      refuse('conflict', '/transformations', { ...moving, name: 'trier' }),
+      refuse('invalid', '/transformations', { ...moving, steps: undefined }),
+    ],
+    'POST /transformations/import': [
+      refuse('conflict', '/transformations/import', { ...moving, name: 'trier', description: 'other' }),
+    ],
+    'DELETE /transformations/:id': [
+      refuse('not_found', `/transformations/${none}`),
+      refuse('stale', '/transformations/free', undefined, stale),
+    ],
     'DELETE /template_builder/transformations/:id': [
       refuse('not_found', `/template_builder/transformations/${none}`),
       refuse('stale', '/template_builder/transformations/free', undefined, stale),

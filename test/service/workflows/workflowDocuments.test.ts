@@ -36,6 +36,106 @@ describe('Workflows as documents, over HTTP', () => {
     assert.equal(ok(await service.ask('PUT', `${path}/${_id}`, copy)).data.name, copy.name);
   });
 
+  describe('at the addresses of other programs', () => {
+    const studio = '/automation-studio';
+    const list = async (query: string) => ok(await service.ask('GET', `${studio}/workflows?${query}`));
+    const body = workflow({ a: worker({ port: 7 }, { app: 'Ports', name: 'open', location: 'Adapter' }) }, [
+      'start -> a',
+      'a -> end',
+    ]);
+
+    it('are made, found by equals, shown in part, changed, exported and deleted', async () => {
+      const document = { ...body, name: 'Their / workflow', sla: 1.5, tags: ['x'] };
+      const { created, edit } = ok(await service.ask('POST', `${studio}/automations`, { automation: document }));
+      assert.equal(ok(await service.ask('GET', edit)).data._id, created._id);
+      const found = await list(`equals[name]=${encodeURIComponent(document.name)}`);
+      assert.deepEqual([found.total, found.items[0].tasks, found.next], [1, document.tasks, null]);
+      assert.deepEqual(await list(`equals[_id]=${created._id}`), found);
+      assert.deepEqual((await list('starts-with[name]=their&include=name,sla')).items, [
+        { name: document.name, sla: 1.5 },
+      ]);
+      assert.equal((await list('contains[name]=/&exclude=tasks')).items[0].tasks, undefined);
+      const detailed = `${studio}/workflows/detailed/Their%20/%20workflow`;
+      assert.equal(ok(await service.ask('GET', detailed))._id, created._id);
+      const update = { ...document, description: 'Changed' };
+      const { updated } = ok(await service.ask('PUT', `${studio}/automations/${created._id}`, { update }));
+      assert.equal(updated.description, 'Changed');
+      const options = { name: document.name };
+      const exported = ok(await service.ask('POST', '/workflow_builder/export', { options }));
+      assert.deepEqual([exported.description, exported.sla], ['Changed', 1.5]);
+      ok(await service.ask('DELETE', '/workflow_builder/workflows/delete/Their%20%2F%20workflow'));
+      refused(await service.ask('GET', detailed), 404);
+    });
+
+    it('come in one by one, in pages, with those of projects only if they are asked for', async () => {
+      const project = '@0123456789abcdef01234568: ';
+      const automations = ['Page 1', 'Page 2', `${project}Page 3`].map((name) => ({ ...body, name }));
+      const { imported } = ok(await service.ask('POST', `${studio}/automations/import`, { automations }));
+      assert.deepEqual(
+        imported.map(({ success }: any) => success),
+        [true, true, true],
+      );
+      assert.deepEqual(imported[0].original, automations[0]);
+      const again = [automations[0], { ...automations[1], description: 'Other' }];
+      const taken = ok(await service.ask('POST', `${studio}/automations/import`, { automations: again })).imported;
+      assert.deepEqual(
+        some.map(({ success }: any) => success),
+        [true, false],
+      );
+      assert.match(taken[1].message, /other content/);
+      const page = await list('contains[name]=page&limit=1&skip=1');
+      assert.deepEqual([page.total, page.count, page.start, page.end], [3, 1, 1, 2]);
+      assert.deepEqual(
+        [page.next, page.previous].map((address) => /skip=\d+/.exec(address)?.[0]),
+        ['skip=2', 'skip=0'],
+      );
+      assert.equal((await list('contains[name]=page&exclude-project-members=true')).total, 2);
+      assert.equal((await list('contains[name]=page&exclude-project-members=false')).total, 3);
+      for (const query of ['equals[color]=red', 'exclude-project-members=2', 'colour=red'])
+        refused(await service.ask('GET', `${studio}/workflows?${query}`), 400);
+    });
+
+    it('are for those who have the method, and tasks are listed of what the caller may read', async () => {
+      const { reader: ask } = some;
+      refused(await ask('POST', `${studio}/automations`, { automation: { ...body, name: 'Mine' } }), 403);
+      ok(await ask('GET', `${studio}/workflows`));
+      const tasks: readonly any[] = ok(await service.ask('GET', '/workflow_builder/tasks/list'));
+      const foreign = tasks.find(({ app }) => app === 'Ports');
+      assert.deepEqual([foreign.name, foreign.location], ['open', 'Adapter']);
+      assert.ok(tasks.some(({ app, name }) => app === 'WorkFlowEngine' && name === 'query'));
+      const apps: readonly any[] = ok(await service.ask('GET', `${studio}/apps/list`));
+      assert.ok(apps.some(({ name, type }) => name === 'Ports' && type === 'Adapter'));
+      const inputsArray = [{ location: 'Adapter', pckg: 'Ports', method: 'open' }];
+      const [one] = ok(
+        await service.ask('POST', `${studio}/multipleTaskDetails?dereferenceSchemas=true`, { inputsArray }),
+      );
+      assert.deepEqual(one.variables.incoming, { port: {} });
+      refused(await service.ask('GET', `${studio}/locations/Adapter/packages/Ports/tasks/close`), 404);
+    });
+
+    it('evaluate and look into values as tasks do', async () => {
+      const evaluate = (groups: unknown, more = {}) =>
+        service.ask('POST', '/workflow_engine/runEvaluationGroups', { evaluation_groups: groups, ...more });
+      const row = (first: unknown, operator: string, second: unknown) => ({
+        operand_1: first,
+        operator,
+        operand_2: { task: 'static', variable: second },
+      });
+      const [yes, no] = [row(10, '>', '9'), row('a', '==', 'b')];
+      assert.equal(ok(await evaluate([{ operator: 'OR', evaluations: [yes, no] }])), true);
+      assert.equal(ok(await evaluate([{ operator: 'AND', evaluations: [yes, no] }])), false);
+      assert.equal(ok(await evaluate([{ evaluations: [no] }, { evaluations: [yes] }], { all_true_flag: true })), false);
+      refused(await evaluate([{ operator: 'XOR', evaluations: [yes] }]), 422);
+      refused(await evaluate([{ evaluations: [row(1, 'like', 1)] }]), 422);
+      const query = async (text: string, obj: unknown) =>
+        ok(
+          await service.ask('POST', '/workflow_engine/query', { query: text, obj, pass_on_null: false, job_id: 'any' }),
+        );
+      assert.deepEqual(await query('[**].name', [[{ name: 'a' }], [{ name: 'b' }]]), ['a', 'b']);
+      assert.equal(await query('x.y', { x: {} }), null);
+    });
+  });
+
   const many = <T>(count: number, of: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => of(i));
   const wide = many(1998, (i) => `t${i}`);
   const dense = many(140, (i) => `d${i}`);

@@ -179,12 +179,22 @@ describe('conventions', () => {
         assert.equal(placed.filter((other) => other.path === path && other.row.method === row.method).length, 1);
         assert.equal(
           placed.filter(
-            (other) => other.area.area === area.area && other.row.name === row.name && other.row.path !== row.path,
+            (other) =>
+              other.area.area === area.area &&
+              other.row.name === row.name &&
+              other.row.path !== row.path &&
+              !(row.alias ?? other.row.alias),
           ).length,
           0,
           `${row.name} names two paths`,
         );
       });
+      if (row.alias)
+        it('is another address of one row of ours', () => {
+          const same = placed.filter((other) => other.area.area === area.area && other.row.name === row.name);
+          assert.equal(same.filter((other) => other.row.alias).length, 1);
+          assert.deepEqual(same.find((other) => !other.row.alias)?.row.access, row.access);
+        });
       it('is not hidden by an earlier row', () => {
         const rows = area.routes as readonly Route[];
         for (const earlier of rows.slice(0, rows.indexOf(row))) {
@@ -252,7 +262,7 @@ describe('conventions', () => {
 
   it('every area has the prefix and provenance of the contract', () => {
     for (const { area } of areas) assert.ok(area === 'service' || areaNames.includes(area), area);
-    const named = areas.filter(({ area }) => area !== 'service');
+    const named = areas.filter(({ area, compatible }) => area !== 'service' && !compatible);
     assert.equal(new Set(named.map(({ prefix }) => prefix)).size, named.length);
   });
 

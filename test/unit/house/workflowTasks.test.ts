@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { isInstant } from '../../../src/domain/operations-manager/workflows/dataTasks.ts';
+import { dataTasks, isInstant } from '../../../src/domain/operations-manager/workflows/dataTasks.ts';
+import { knownTasks } from '../../../src/domain/operations-manager/workflows/taskCatalog.ts';
 import { readTask } from '../../../src/domain/operations-manager/workflows/workflows.ts';
 import { publishedAdapters, publishedTasks } from '../../support/publishedTasks.ts';
 
@@ -63,5 +64,19 @@ describe('docs/workflow-tasks.md', () => {
     if (process.env.UPDATE_GOLDEN === '1') writeFileSync(page, now);
     const kept = existsSync(page) ? readFileSync(page, 'utf8') : '';
     assert.equal(kept, now, 'Run npm run golden and read the difference');
+  });
+});
+
+describe('the tasks that designers are told of', () => {
+  it('are those that the service carries out, each once, and those of people', () => {
+    const ids = knownTasks.map(({ app, name }) => `${app}.${name}`);
+    assert.deepEqual(ids, [...new Set(ids)].sort());
+    for (const { app, name, type } of knownTasks)
+      assert.notEqual(carrierOf(app, name, type), 'workers', `${app}.${name}`);
+    for (const { app, name, manual } of publishedTasks)
+      if (!manual && carrierOf(app, name, 'automatic') !== 'workers')
+        assert.ok(ids.includes(`${app}.${name}`), `${app}.${name} is not listed`);
+    for (const name of [...Object.keys(dataTasks), 'push', 'pop', 'shift', 'modify'])
+      assert.ok(ids.includes(`WorkFlowEngine.${name}`));
   });
 });

@@ -16,7 +16,14 @@ import { weigh } from './jsonBounds.ts';
 import type { Spend } from './operators.ts';
 import { refuse } from './refusals.ts';
 import { finishedRun, longestMessage, messageOf, orError, type Work } from './taskOutcomes.ts';
-import { type FollowingEvent, foldTasks, type OfferedTo, type TaskStates, type Variables } from './taskStates.ts';
+import {
+  type FollowingEvent,
+  foldTasks,
+  noTasks,
+  type OfferedTo,
+  type TaskStates,
+  type Variables,
+} from './taskStates.ts';
 import { inputsOf } from './taskValues.ts';
 import { endTask, type Task } from './workflows.ts';
 
@@ -47,7 +54,7 @@ type Step = { readonly event: FollowingEvent; readonly changed: readonly number[
 const taskAt = ({ graph }: Work, place: number): Task => graph.tasks[place] ?? refuse('There is no such task');
 const idsOf = (work: Work, places: readonly number[]): readonly string[] => places.map((one) => taskAt(work, one).id);
 
-const usingOf = ({ work, state, effort }: Moment, variables: Variables): Using => {
+const usingOf = ({ work, state, effort }: Omit<Moment, 'course'>, variables: Variables): Using => {
   let budget = mostSteps;
   const spend: Spend = (steps) => {
     budget -= steps;
@@ -68,6 +75,10 @@ const usingOf = ({ work, state, effort }: Moment, variables: Variables): Using =
     clean: new WeakSet(),
   };
 };
+
+/** Carries out a control or data task beside any job. Throws `RequestError` for what would be its error. */
+export const performedAlone = (name: string, inputs: Members, work: Work): Outcome =>
+  performed(name, inputs, usingOf({ work, state: noTasks, effort: { steps: 0 } }, noTasks.variables));
 
 /** The value of a function that may refuse, or the outcome of the task that fails by it. */
 const orFailed = <V>(run: () => V): { readonly value: V } | { readonly failed: Outcome } => {

@@ -1,0 +1,15 @@
+import type { AreaRoutes } from '../engine/route.ts';
+import { builderTaskRows, engineRows, studioTaskRows } from './taskRows.ts';
+import { documentRows } from './workflowRows.ts';
+
+/** Rows at the addresses of other programs (docs/clients.md). `areas` gives all routes once the table is complete. */
+export const compatibleRoutes = (areas: () => readonly AreaRoutes[]): readonly AreaRoutes[] => {
+  const { studio, builder, transformations } = documentRows(areas);
+  const of = { area: 'operations-manager', compatible: true } as const;
+  return [
+    { ...of, prefix: '/automation-studio', routes: [...studio, ...studioTaskRows] },
+    { ...of, prefix: '/workflow_builder', routes: [...builder, ...builderTaskRows] },
+    { ...of, prefix: '/workflow_engine', routes: engineRows },
+    { area: 'template-builder', compatible: true, prefix: '/transformations', routes: transformations },
+  ];
+};

@@ -1,0 +1,225 @@
+import { isObject, type Members } from '@automation-platform/json';
+import { Type } from 'typebox';
+import type { ActionRoute, AreaRoutes, Call, Route } from '../engine/route.ts';
+import { workflowRoutes } from '../operations-manager/workflows.ts';
+import { transformationRoutes } from '../template-builder/transformations.ts';
+import { bodyOf, dataIn, flag, leadingTo, listingBy, rowNamed, within } from './leading.ts';
+
+const document = (description: string) =>
+  Type.Unsafe<Members>(Type.Object({}, { additionalProperties: true, description }));
+const workflowAnswer = document('The workflow with all its members; secrets are masked');
+const transformationAnswer = document('The transformation with all its members; secrets are masked');
+
+const pathOf = ({ path }: Call): string => path;
+
+/** The page with where it begins and ends, and the addresses of its neighbours. */
+const items = (
+  { documents, skip, limit, total }: { documents: readonly Members[]; skip: number; limit: number; total: number },
+  call: Call,
+): Members => {
+  const end = skip + documents.length;
+  const at = (from: number): string => `${pathOf(call)}?skip=${from}&limit=${limit}`;
+  return {
+    items: documents,
+    skip,
+    limit,
+    total,
+    count: documents.length,
+    start: skip,
+    end,
+    next: end < total && documents.length > 0 ? at(end) : null,
+    previous: skip > 0 ? at(Math.max(skip - limit, 0)) : null,
+  };
+};
+
+const pageMember = (description: string) => Type.Integer({ description });
+const address = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+const itemsAnswer = Type.Object({
+  items: Type.Array(workflowAnswer),
+  skip: pageMember('How many documents were left out'),
+  limit: pageMember('How many documents a page has at most'),
+  total: pageMember('How many documents fit the filters'),
+  count: pageMember('How many documents the page has'),
+  start: pageMember('The place of the first'),
+  end: pageMember('The place after the last'),
+  next: address('Address of the next page; null if this is the last'),
+  previous: address('Address of the page before; null if this is the first'),
+});
+
+/** One imported document, as it is answered beside the one that was sent. */
+const importedBy = (sent: readonly unknown[], results: readonly Members[]): readonly Members[] =>
+  results.map(({ success, data }, i) => {
+    const about = isObject(data) ? data : {};
+    return success === true
+      ? { success, message: 'Successfully imported workflow', original: sent[i], created: about }
+      : { success, message: about.message, original: sent[i], created: null };
+  });
+
+const studioRows = (rows: readonly Route[]): readonly ActionRoute[] => {
+  const row = (name: string): Route => rowNamed(rows, name);
+  const [creation, replacement] = [row('createWorkflow'), row('replaceWorkflow')];
+  return [
+    listingBy(row('getWorkflows'), row('getWorkflow'), {
+      method: 'get',
+      path: '/workflows',
+      query: { 'exclude-project-members': Type.Boolean({ description: 'Whether those of projects are left out' }) },
+      more: {
+        'exclude-project-members': (value) =>
+          flag('exclude-project-members', value) ? 'multiEquals[inProject]=false' : '',
+      },
+      tell: items,
+      answer: itemsAnswer,
+    }),
+    leadingTo(row('getWorkflow'), {
+      method: 'get',
+      path: '/workflows/detailed/:namePath',
+      ask: ({ params }) => ({ params: { id: params.namePath ?? '' } }),
+      tell: dataIn,
+      answer: workflowAnswer,
+    }),
+    leadingTo(row('validateWorkflow'), {
+      method: 'post',
+      path: '/workflows/validate',
+      body: bodyOf(row('validateWorkflow')),
+      tell: (ours) => {
+        const { faults, warnings } = dataIn(ours);
+        return { errors: faults, warnings };
+      },
+      answer: Type.Object({
+        errors: Type.Array(document('Fault'), { description: 'What must be mended before it can run' }),
+        warnings: Type.Array(document('Warning'), { description: 'What may be meant otherwise' }),
+      }),
+    }),
+    leadingTo(creation, {
+      method: 'post',
+      path: '/automations',
+      ...within('automation', bodyOf(creation)),
+      tell: (ours) => {
+        const created = dataIn(ours);
+        return { created, edit: `/operations-manager/workflows/${String(created._id)}` };
+      },
+      answer: Type.Object({ created: workflowAnswer, edit: Type.String({ description: 'Address of the document' }) }),
+    }),
+    leadingTo(row('importWorkflows'), {
+      method: 'post',
+      path: '/automations/import',
+      body: Type.Object(
+        {
+          automations: Type.Array(bodyOf(creation), {
+            minItems: 1,
+            maxItems: 1000,
+            description: 'Documents to take in',
+          }),
+        },
+        { additionalProperties: false },
+      ),
+      ask: ({ body }) => ({ body: { workflows: (body as Members).automations } }),
+      tell: ({ data }, { body }) => ({
+        imported: importedBy((body as Members).automations as readonly unknown[], data as readonly Members[]),
+      }),
+      answer: Type.Object({
+        imported: Type.Array(
+          Type.Object({
+            success: Type.Boolean(),
+            message: Type.String(),
+            original: document('The document that was sent'),
+            created: Type.Union([workflowAnswer, Type.Null()]),
+          }),
+        ),
+      }),
+    }),
+    leadingTo(replacement, {
+      method: 'put',
+      path: '/automations/:id',
+      ...within('update', bodyOf(replacement)),
+      tell: (ours) => ({ updated: dataIn(ours) }),
+      answer: Type.Object({ updated: workflowAnswer }),
+    }),
+  ];
+};
+
+const builderRows = (rows: readonly Route[]): readonly ActionRoute[] => [
+  leadingTo(rowNamed(rows, 'exportWorkflow'), {
+    method: 'post',
+    path: '/export',
+    body: Type.Object(
+      {
+        options: Type.Object(
+          {
+            _id: Type.Optional(Type.String({ description: 'Id', minLength: 1, maxLength: 256 })),
+            name: Type.Optional(Type.String({ description: 'Name', minLength: 1, maxLength: 256 })),
+          },
+          { additionalProperties: false, minProperties: 1, maxProperties: 1, description: 'The workflow to export' },
+        ),
+      },
+      { additionalProperties: false },
+    ),
+    ask: ({ body }) => {
+      const { _id, name } = (body as { readonly options: { readonly _id?: string; readonly name?: string } }).options;
+      return { params: { id: _id ?? name ?? '' }, query: {} };
+    },
+    tell: (ours) => ours,
+    answer: workflowAnswer,
+  }),
+  leadingTo(rowNamed(rows, 'deleteWorkflow'), {
+    method: 'delete',
+    path: '/workflows/delete/:namePath',
+    ask: ({ params }) => ({ params: { id: params.namePath ?? '' } }),
+    tell: dataIn,
+    answer: workflowAnswer,
+  }),
+];
+
+const transformationRows = (rows: readonly Route[]): readonly ActionRoute[] => {
+  const row = (name: string): Route => rowNamed(rows, name);
+  const creation = row('createTransformation');
+  return [
+    listingBy(row('getTransformations'), row('getTransformation'), {
+      method: 'get',
+      path: '/',
+      tell: ({ documents, total }) => ({ results: documents, total }),
+      answer: Type.Object({
+        results: Type.Array(transformationAnswer),
+        total: Type.Integer({ description: 'How many documents fit the filters' }),
+      }),
+    }),
+    leadingTo(creation, {
+      method: 'post',
+      path: '/',
+      body: bodyOf(creation),
+      tell: dataIn,
+      answer: transformationAnswer,
+    }),
+    leadingTo(row('importTransformations'), {
+      method: 'post',
+      path: '/import',
+      body: bodyOf(creation),
+      ask: ({ body }) => ({ body: { transformations: [body] } }),
+      tell: ({ data }) => (data as readonly Members[])[0]?.data,
+      answer: transformationAnswer,
+    }),
+    leadingTo(row('getTransformation'), {
+      method: 'get',
+      path: '/:id',
+      tell: dataIn,
+      answer: transformationAnswer,
+    }),
+    leadingTo(row('deleteTransformation'), {
+      method: 'delete',
+      path: '/:id',
+      empty: true,
+      tell: () => undefined,
+      answer: Type.Null(),
+    }),
+  ];
+};
+
+/** Rows of workflows and transformations. */
+export const documentRows = (areas: () => readonly AreaRoutes[]) => {
+  const workflows = workflowRoutes(areas);
+  return {
+    studio: studioRows(workflows),
+    builder: builderRows(workflows),
+    transformations: transformationRows(transformationRoutes(areas)),
+  };
+};
