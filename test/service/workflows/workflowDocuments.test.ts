@@ -79,7 +79,7 @@ describe('Workflows as documents, over HTTP', () => {
       const again = [automations[0], { ...automations[1], description: 'Other' }];
       const taken = ok(await service.ask('POST', `${studio}/automations/import`, { automations: again })).imported;
       assert.deepEqual(
-        some.map(({ success }: any) => success),
+        taken.map(({ success }: any) => success),
         [true, false],
       );
       assert.match(taken[1].message, /other content/);
