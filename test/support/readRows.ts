@@ -18,6 +18,7 @@ export const otherRows = gets(false);
 
 /** The list of the documents that a path reads, where it is not the path before the parameter. */
 const listOf: Readonly<Record<string, string>> = {
+  '/automation-studio/workflows/detailed': '/automation-studio/workflows',
   '/configuration_manager/compliance_reports/tree': '/configuration_manager/configs',
   '/configuration_manager/devicegroups': '/configuration_manager/deviceGroups',
   '/configuration_manager/groups/device': '/configuration_manager/deviceGroups',
@@ -30,7 +31,7 @@ const documentsIn = (body: any): readonly Record<string, unknown>[] => {
   // a body is whatever the route says
   if (Array.isArray(body)) return body;
   if (Array.isArray(body?.data)) return body.data;
-  return Array.isArray(body?.results) ? body.results : [];
+  return [body?.results, body?.items].find(Array.isArray) ?? [];
 };
 
 /** Rows whose parameters are members of the documents of another list. */

@@ -4,6 +4,7 @@ import { noInput } from '../../commands/engine/define.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { takesAsOf } from '../engine/asOf.ts';
+import { resultsWithMessage } from '../engine/envelopes.ts';
 import { formDecoded } from '../engine/query.ts';
 import type { ActionRoute, Call, ListRoute, Route } from '../engine/route.ts';
 import { serveRoute } from '../engine/serve.ts';
@@ -52,9 +53,9 @@ export const leadingTo = (row: Route, { ask, tell, body = noInput, ...theirs }: 
     ...(body !== noInput && { body }),
     ...theirs,
     run: async (call, service) => {
-      const { body: sent, position, replayed, exported } = await serveOf(service)({ ...call, ...ask?.(call) }, service);
-      const told = tell(exactValue(String(sent)) as Members, call);
-      const text = told === undefined ? undefined : exactText(told);
+      const { body: ours, position, replayed, exported } = await serveOf(service)({ ...call, ...ask?.(call) }, service);
+      const theirAnswer = tell(exactValue(String(ours)) as Members, call);
+      const text = theirAnswer === undefined ? undefined : exactText(theirAnswer);
       return defined({ status: theirs.empty && 204, text, position, replayed, exported });
     },
   };
@@ -92,8 +93,8 @@ type Shown = { readonly include?: ReadonlySet<string>; readonly exclude?: Readon
 const queryOf = (
   querystring: string,
   more: Readonly<Record<string, (value: string) => string>>,
-): { readonly querystring: string; readonly shown: Shown } => {
-  const shown: { -readonly [K in keyof Shown]: Shown[K] } = {};
+): { readonly querystring: string; readonly members: Shown } => {
+  const members: { -readonly [K in keyof Shown]: Shown[K] } = {};
   const ours = querystring.split('&').flatMap((pair) => {
     const [name = '', ...rest] = pair.split('=');
     const [word, value] = [formDecoded(name), formDecoded(rest.join('='))];
@@ -101,12 +102,12 @@ const queryOf = (
     const [, filter = '', field = ''] = /^([a-z-]+)\[(.*)\]$/s.exec(word) ?? [];
     if (Object.hasOwn(filters, filter)) return [`${filters[filter]}[${encodeURIComponent(field)}]=${rest.join('=')}`];
     if (word === 'include' || word === 'exclude') {
-      shown[word] = membersIn(value);
+      members[word] = membersIn(value);
       return [];
     }
     return Object.hasOwn(more, word) ? [more[word]?.(value) ?? ''].filter((one) => one !== '') : [pair];
   });
-  return { querystring: ours.join('&'), shown };
+  return { querystring: ours.join('&'), members };
 };
 
 const part = (document: Members, { include, exclude }: Shown): Members =>
@@ -117,7 +118,7 @@ const part = (document: Members, { include, exclude }: Shown): Members =>
     : document;
 
 /** The page of a list that our row answers. */
-type Page = {
+export type Page = {
   readonly documents: readonly Members[];
   readonly skip: number;
   readonly limit: number;
@@ -141,7 +142,8 @@ export const listingBy = (
   },
 ): ActionRoute => {
   const { outline: _, ...whole } = list as ListRoute;
-  const row: Route = { ...whole, ...('get' in get && get.join && { join: get.join }) };
+  const envelope = resultsWithMessage('');
+  const row: Route = { ...whole, envelope, ...('get' in get && get.join && { join: get.join }) };
   return leadingTo(row, {
     ...theirs,
     ...('list' in list && list.list && { list: list.list }),
@@ -151,8 +153,8 @@ export const listingBy = (
       'multiEquals.',
     ask: ({ querystring }) => ({ querystring: queryOf(querystring, more).querystring }),
     tell: ({ data, metadata }, call) => {
-      const { shown } = queryOf(call.querystring, more);
-      const documents = (data as readonly unknown[]).filter(isObject).map((document) => part(document, shown));
+      const { members } = queryOf(call.querystring, more);
+      const documents = (data as readonly unknown[]).filter(isObject).map((document) => part(document, members));
       return tell({ ...(metadata as Pick<Page, 'skip' | 'limit' | 'total'>), documents }, call);
     },
   });

@@ -1,59 +1,13 @@
-import { isObject, type Members } from '@automation-platform/json';
+import type { Members } from '@automation-platform/json';
 import { Type } from 'typebox';
-import type { ActionRoute, AreaRoutes, Call, Route } from '../engine/route.ts';
+import type { ActionRoute, AreaRoutes, Route } from '../engine/route.ts';
 import { workflowRoutes } from '../operations-manager/workflows.ts';
 import { transformationRoutes } from '../template-builder/transformations.ts';
 import { bodyOf, dataIn, flag, leadingTo, listingBy, rowNamed, within } from './leading.ts';
+import { document, importedAnswer, importedAs, items, itemsAnswer } from './studioAnswers.ts';
 
-const document = (description: string) =>
-  Type.Unsafe<Members>(Type.Object({}, { additionalProperties: true, description }));
 const workflowAnswer = document('The workflow with all its members; secrets are masked');
 const transformationAnswer = document('The transformation with all its members; secrets are masked');
-
-const pathOf = ({ path }: Call): string => path;
-
-/** The page with where it begins and ends, and the addresses of its neighbours. */
-const items = (
-  { documents, skip, limit, total }: { documents: readonly Members[]; skip: number; limit: number; total: number },
-  call: Call,
-): Members => {
-  const end = skip + documents.length;
-  const at = (from: number): string => `${pathOf(call)}?skip=${from}&limit=${limit}`;
-  return {
-    items: documents,
-    skip,
-    limit,
-    total,
-    count: documents.length,
-    start: skip,
-    end,
-    next: end < total && documents.length > 0 ? at(end) : null,
-    previous: skip > 0 ? at(Math.max(skip - limit, 0)) : null,
-  };
-};
-
-const pageMember = (description: string) => Type.Integer({ description });
-const address = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
-const itemsAnswer = Type.Object({
-  items: Type.Array(workflowAnswer),
-  skip: pageMember('How many documents were left out'),
-  limit: pageMember('How many documents a page has at most'),
-  total: pageMember('How many documents fit the filters'),
-  count: pageMember('How many documents the page has'),
-  start: pageMember('The place of the first'),
-  end: pageMember('The place after the last'),
-  next: address('Address of the next page; null if this is the last'),
-  previous: address('Address of the page before; null if this is the first'),
-});
-
-/** One imported document, as it is answered beside the one that was sent. */
-const importedBy = (sent: readonly unknown[], results: readonly Members[]): readonly Members[] =>
-  results.map(({ success, data }, i) => {
-    const about = isObject(data) ? data : {};
-    return success === true
-      ? { success, message: 'Successfully imported workflow', original: sent[i], created: about }
-      : { success, message: about.message, original: sent[i], created: null };
-  });
 
 const studioRows = (rows: readonly Route[]): readonly ActionRoute[] => {
   const row = (name: string): Route => rowNamed(rows, name);
@@ -68,7 +22,7 @@ const studioRows = (rows: readonly Route[]): readonly ActionRoute[] => {
           flag('exclude-project-members', value) ? 'multiEquals[inProject]=false' : '',
       },
       tell: items,
-      answer: itemsAnswer,
+      answer: itemsAnswer(workflowAnswer),
     }),
     leadingTo(row('getWorkflow'), {
       method: 'get',
@@ -114,19 +68,8 @@ const studioRows = (rows: readonly Route[]): readonly ActionRoute[] => {
         { additionalProperties: false },
       ),
       ask: ({ body }) => ({ body: { workflows: (body as Members).automations } }),
-      tell: ({ data }, { body }) => ({
-        imported: importedBy((body as Members).automations as readonly unknown[], data as readonly Members[]),
-      }),
-      answer: Type.Object({
-        imported: Type.Array(
-          Type.Object({
-            success: Type.Boolean(),
-            message: Type.String(),
-            original: document('The document that was sent'),
-            created: Type.Union([workflowAnswer, Type.Null()]),
-          }),
-        ),
-      }),
+      tell: importedAs('workflow', 'automations'),
+      answer: importedAnswer(workflowAnswer),
     }),
     leadingTo(replacement, {
       method: 'put',
@@ -149,7 +92,13 @@ const builderRows = (rows: readonly Route[]): readonly ActionRoute[] => [
             _id: Type.Optional(Type.String({ description: 'Id', minLength: 1, maxLength: 256 })),
             name: Type.Optional(Type.String({ description: 'Name', minLength: 1, maxLength: 256 })),
           },
-          { additionalProperties: false, minProperties: 1, maxProperties: 1, description: 'The workflow to export' },
+          {
+            additionalProperties: false,
+            minProperties: 1,
+            maxProperties: 1,
+            description: 'The workflow to export',
+            examples: [{ name: 'Change a port' }],
+          },
         ),
       },
       { additionalProperties: false },

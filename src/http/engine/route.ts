@@ -251,6 +251,6 @@ export type AreaRoutes = {
   /** Other spellings of the first words of paths, by the spelling: `{devicegroups: 'deviceGroups'}`. */
   readonly spellings?: Readonly<Record<string, string>>;
   readonly routes: readonly Route[];
-  /** The paths are those of other programs. Their rows stand after all others. */
+  /** The paths are those of other programs. Their rows come last. */
   readonly compatible?: true;
 };

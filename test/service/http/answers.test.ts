@@ -94,6 +94,8 @@ const reads = ({
     method: 'stringConcat',
   },
   'GET /transformations/:id': { id: circuits },
+  'GET /automation-studio/templates/:id': { id: 'IOS-XE uplink' },
+  'GET /automation-studio/templates/:id/export': { id: 'IOS-XE uplink' },
   'GET /automation-studio/projects/:id/readiness': { id: survey },
   'GET /authorization/accounts/:id/rights': { id: 'admin' },
   'GET /operations-manager/tasks/:id': { id: heldTask },
@@ -846,6 +848,17 @@ const requests = ({
     },
   },
   'DELETE /template_builder/templates/:name': { params: { name: 'VLAN of a floor' } },
+  'POST /automation-studio/templates': {
+    body: { template: { name: 'VLAN of a room', type: 'jinja2', group: 'Sites' } },
+  },
+  'PUT /automation-studio/templates/:id': {
+    params: { id: 'VLAN of a room' },
+    body: { update: { template: '{{ 200 + room }}' } },
+  },
+  'POST /automation-studio/templates/import': {
+    body: { templates: [{ _id: '0123456789abcdef0123457b', name: 'VLAN of a desk', template: '{{ 200 + desk }}' }] },
+  },
+  'DELETE /automation-studio/templates/:id': { params: { id: 'VLAN of a desk' } },
   'POST /template_builder/transformations': { body: { name: 'Site of a ticket', ...moving } },
   'PUT /template_builder/transformations': {
     body: {

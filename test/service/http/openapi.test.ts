@@ -44,7 +44,7 @@ describe('examples in the OpenAPI document', () => {
       const isFile = /^(image\/|text\/html)/.test(
         String((row.answer as { contentMediaType?: string }).contentMediaType),
       );
-      assert.ok(answer !== undefined || isFile, `${name} has no example of its answer`);
+      assert.ok(answer !== undefined || isFile || row.empty, `${name} has no example of its answer`);
       const mustHaveBody = document.paths[path.replace(/:(\w+)/g, '{$1}')][row.method].requestBody?.required === true;
       assert.ok(body !== undefined || !mustHaveBody, `${name} has no example of its body`);
     }

@@ -1046,6 +1046,23 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
       refuse('conflict', '/template_builder/templates/trier'),
       refuse('stale', '/template_builder/templates/free', undefined, stale),
     ],
+    'POST /automation-studio/templates': [
+      refuse('conflict', '/automation-studio/templates', { template: { name: 'trier' } }),
+    ],
+    'PUT /automation-studio/templates/:id': [
+      refuse('not_found', `/automation-studio/templates/${none}`, { update: {} }),
+      refuse('conflict', '/automation-studio/templates/free', { update: { name: 'trier' } }),
+      refuse('invalid', '/automation-studio/templates/free', { update: { data: { token: '********' } } }),
+      refuse('stale', '/automation-studio/templates/free', { update: { name: 'trier' } }, stale),
+    ],
+    'POST /automation-studio/templates/import': [
+      refuse('conflict', '/automation-studio/templates/import', { templates: [{ name: 'trier', template: 'other' }] }),
+      refuse('invalid', '/automation-studio/templates/import', { templates: [{ name: 'trier', template: 1 }] }),
+    ],
+    'DELETE /automation-studio/templates/:id': [
+      refuse('conflict', '/automation-studio/templates/trier'),
+      refuse('stale', '/automation-studio/templates/free', undefined, stale),
+    ],
     'POST /template_builder/transformations': [
       refuse('conflict', '/template_builder/transformations', { ...moving, name: 'trier' }),
       refuse('invalid', '/template_builder/transformations', { ...moving, steps: undefined }),

@@ -95,6 +95,31 @@ describe('Workflows as documents, over HTTP', () => {
         refused(await service.ask('GET', `${studio}/workflows?${query}`), 400);
     });
 
+    it('of templates are made without a text, found by name and type, changed, exported, taken in and deleted', async () => {
+      const templates = `${studio}/templates`;
+      const template = { name: 'Their template', group: 'Site', type: 'textfsm', description: '' };
+      const { created, edit } = ok(await service.ask('POST', templates, { template }));
+      assert.equal(ok(await service.ask('GET', edit)).template, '');
+      const { updated } = ok(
+        await service.ask('PUT', `${templates}/${created._id}`, { update: { template: 'Value X' } }),
+      );
+      assert.deepEqual([updated.template, updated.group], ['Value X', 'Site']);
+      assert.deepEqual(ok(await service.ask('GET', `${templates}/${created._id}`)), updated);
+      const found = ok(await service.ask('GET', `${templates}?equals[name]=Their%20template&equals[type]=textfsm`));
+      assert.deepEqual([found.total, found.items], [1, [updated]]);
+      const exported = ok(await service.ask('GET', `${templates}/${created._id}/export`));
+      ok(await service.ask('DELETE', `${templates}/${created._id}`));
+      refused(await service.ask('GET', `${templates}/${created._id}`), 404);
+      const { imported } = ok(await service.ask('POST', `${templates}/import`, { templates: [exported] }));
+      assert.deepEqual(
+        [imported[0].success, imported[0].original, imported[0].created.template],
+        [true, exported, 'Value X'],
+      );
+      refused(await service.ask('POST', `${templates}/import`, exported), 400);
+      const { reader } = some;
+      refused(await reader('PUT', `${templates}/${created._id}`, { update: { template: 'Value Y' } }), 403);
+    });
+
     it('are for those who have the method, and tasks are listed of what the caller may read', async () => {
       const { reader: ask } = some;
       refused(await ask('POST', `${studio}/automations`, { automation: { ...body, name: 'Mine' } }), 403);

@@ -68,6 +68,8 @@ const rooms: Record<string, readonly Area[]> = {
   'commands/keptDocuments': ['authorization'],
   'http/keptDocuments': ['authorization'],
   'http/authentication': ['authorization', 'group-mappings'],
+  // Its rows lead to those of areas.
+  'http/compatibility': ['operations-manager', 'template-builder'],
   'http/console': [],
   'http/documentation': [],
   // Events without a resource: records of requests, published ones. Events of packages show automations.

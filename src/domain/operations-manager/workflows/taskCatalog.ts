@@ -91,7 +91,7 @@ const person = (app: string, name: string, incoming: Typed, outgoing: Typed = {}
   type: 'manual',
 });
 
-const shown = {
+const viewData = {
   header: 'string',
   message: 'string',
   body: 'any',
@@ -105,7 +105,7 @@ const people: readonly CatalogTask[] = [
   person('JsonForms', 'ShowJsonForm', { form_id: 'string', instance_data: 'object' }, { export: 'object' }),
   person('MOP', 'runTemplatesDiff', { pre: 'any', post: 'any' }),
   person('MOP', 'viewTemplateResults', { mop_template_results: 'any' }),
-  person('WorkFlowEngine', 'ViewData', shown),
+  person('WorkFlowEngine', 'ViewData', viewData),
 ];
 
 const keyOf = ({ app, name }: Pick<CatalogTask, 'app' | 'name'>): string => `${app}.${name}`;
