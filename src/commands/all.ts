@@ -6,6 +6,7 @@ import { complianceReportReactions } from './configuration-manager/complianceBat
 import { deviceBackupReactions } from './configuration-manager/deviceBackups.ts';
 import { deviceGroupReactions } from './configuration-manager/deviceGroups.ts';
 import { planReactions } from './configuration-manager/plans.ts';
+import { stoppedRunReactions } from './configuration-manager/stoppedRuns.ts';
 import { treeReactions } from './configuration-manager/trees.ts';
 import type { Restorable } from './engine/kinds.ts';
 import type { Reaction } from './engine/reactions.ts';
@@ -37,6 +38,7 @@ export const reactions: readonly Reaction[] = [
   ...childReactions,
   ...modelReactions,
   ...complianceReportReactions,
+  ...stoppedRunReactions,
   ...planReactions,
   ...treeReactions,
   ...prebuiltReactions,

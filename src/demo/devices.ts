@@ -127,3 +127,18 @@ export const backupSteps: readonly ((kept: Kept) => Step)[] = [
     body: { name: 'lab-01', options: { description: 'After the hardening', notes: 'Reviewed on Monday' } },
   }),
 ];
+
+/** A change of several devices, with its differences and copies. */
+export const changeSteps: readonly ((kept: Kept) => Step)[] = [
+  () => ({
+    method: 'POST',
+    path: '/configuration_manager/changes',
+    keep: ({ jobId }) => ({ labChange: jobId }),
+    body: {
+      devices: ['lab-02', 'lab-03'],
+      config: 'snmp-server location Bonn, second floor',
+      options: { dryRunFirst: true },
+      stopAfterFailures: 1,
+    },
+  }),
+];

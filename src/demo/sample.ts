@@ -1,5 +1,5 @@
 import { agentSteps } from './agents.ts';
-import { backupSteps, campusSteps, deviceSteps } from './devices.ts';
+import { backupSteps, campusSteps, changeSteps, deviceSteps } from './devices.ts';
 import { formSteps } from './forms.ts';
 import { gateways } from './gateways.ts';
 import { checkSteps, complianceSteps, goldenSteps } from './golden.ts';
@@ -298,4 +298,5 @@ export const sample: readonly ((kept: Kept) => Step)[] = [
   ...campusSteps,
   ...backupSteps,
   ...checkSteps,
+  ...changeSteps,
 ];

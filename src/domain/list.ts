@@ -14,6 +14,7 @@ export { project } from './automation-studio/projects.ts';
 export { adapter } from './configuration-manager/adapters.ts';
 export { complianceBatch } from './configuration-manager/complianceBatches.ts';
 export { complianceReport } from './configuration-manager/complianceReports.ts';
+export { configurationChange } from './configuration-manager/configurationChanges.ts';
 export { credential } from './configuration-manager/credentials.ts';
 export { backupDeletion, deviceBackup } from './configuration-manager/deviceBackups.ts';
 export { deviceConfiguration } from './configuration-manager/deviceConfigurations.ts';

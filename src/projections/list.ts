@@ -12,6 +12,7 @@ export { projects } from './automation-studio/projects.ts';
 export { adapters } from './configuration-manager/adapters.ts';
 export { complianceBatches } from './configuration-manager/complianceBatches.ts';
 export { complianceReports } from './configuration-manager/complianceReports.ts';
+export { configurationChanges } from './configuration-manager/configurationChanges.ts';
 export { deviceCredentials } from './configuration-manager/credentials.ts';
 export { deviceBackups } from './configuration-manager/deviceBackups.ts';
 export { deviceGroups } from './configuration-manager/deviceGroups.ts';

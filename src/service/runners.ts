@@ -27,6 +27,7 @@ import type { Node } from '../node.ts';
 import { projections } from '../projections/all.ts';
 import { type SessionRunner, sessionRunner } from '../runners/agentSessions.ts';
 import { backupRun } from '../runners/jobs/builtIn/backupRun.ts';
+import { changeRun } from '../runners/jobs/builtIn/changeRun.ts';
 import { complianceRuns } from '../runners/jobs/builtIn/complianceRun.ts';
 import { jobsHere } from '../runners/jobs/builtIn/jobsHere.ts';
 import { operationsHere } from '../runners/jobs/builtIn/operations.ts';
@@ -222,6 +223,7 @@ export const jobsOf = ({ config, node, name, out, access: { viewerOf }, metrics,
             now: clock.now,
           }),
           'configuration-backup': backupRun({ tools, model, devices: out.devices, copies: out.copies }),
+          'configuration-change': changeRun({ handle, tools, model, devices: out.devices, changes: out.changes }),
         },
       }),
       tasks: tasksHere({ handle, tools, events, worker: name, operations }),

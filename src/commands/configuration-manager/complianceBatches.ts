@@ -21,7 +21,7 @@ import {
 import { job } from '../../domain/operations-manager/jobs.ts';
 import { complianceReports } from '../../projections/configuration-manager/complianceReports.ts';
 import { derivedId } from '../../store/derivedIds.ts';
-import { type Recorded, splitStream } from '../../store/event.ts';
+import type { Recorded } from '../../store/event.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
 import type { Next, Reaction } from '../engine/reactions.ts';
 
@@ -55,7 +55,7 @@ export const endComplianceBatch = command({
 const stops: Readonly<Record<string, RunStop>> = { canceled: 'canceled', error: 'error', incomplete: 'error' };
 
 /** Follows from what becomes of the job. It looks at the job as it is now. */
-const stopComplianceBatch = command({
+export const stopComplianceBatch = command({
   name: 'stopComplianceBatch',
   input: Type.Object({ job: Type.String() }),
   on: 'any',
@@ -107,32 +107,11 @@ const followFormer = async ({ data, position }: Recorded<StoredReport>, tools: T
   ];
 };
 
-/** The types of the components that check devices. */
-const checkTypes: readonly (string | null | undefined)[] = ['ucm_compliance_plans', 'compliance-run'];
-
-/** The batch of a job that checks devices carries out what becomes of the job. */
-const stopOrResume = async ({ stream }: Recorded, { state }: Tools): Promise<readonly Next[]> => {
-  const { id } = splitStream(stream);
-  const { started } = await state(job, id);
-  const isCheck = checkTypes.includes(started?.component.type);
-  return isCheck ? [{ command: stopComplianceBatch, id: batchOf(id), input: { job: id } }] : [];
-};
-
 export const complianceReportReactions: readonly Reaction[] = [
   {
     of: complianceReport,
     background: true,
     when: ({ data: { backupId } }: Recorded<StoredReport>) => backupId === undefined,
     on: { complianceReported: followFormer },
-  },
-  {
-    of: job,
-    background: true,
-    on: {
-      jobCanceled: stopOrResume,
-      jobErrored: stopOrResume,
-      jobGivenUp: stopOrResume,
-      jobRetried: stopOrResume,
-    },
   },
 ];

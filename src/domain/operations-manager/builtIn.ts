@@ -5,6 +5,7 @@ const types = [
   'ucm_compliance_plans',
   'compliance-run',
   'configuration-backup',
+  'configuration-change',
 ] as const;
 
 /** The types of components that the platform runs itself. */
@@ -21,6 +22,7 @@ const lasting: typeof all = [
   'ucm_compliance_plans',
   'compliance-run',
   'configuration-backup',
+  'configuration-change',
 ] satisfies BuiltInType[];
 
 export const goesOn = (type: string | null | undefined): boolean => lasting.includes(type);

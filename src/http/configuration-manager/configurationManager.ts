@@ -4,6 +4,7 @@ import { complianceReportRoutes } from './complianceReports.ts';
 import { complianceRunRoutes } from './complianceRuns.ts';
 import { complianceSummaryRoutes } from './complianceSummaries.ts';
 import { configSpecRoutes } from './configSpecs.ts';
+import { configurationChangeRoutes } from './configurationChanges.ts';
 import { credentialRoutes } from './credentials.ts';
 import { deviceBackupRoutes } from './deviceBackups.ts';
 import { deviceGroupRoutes } from './deviceGroups.ts';
@@ -33,6 +34,7 @@ export const configurationManagerRoutes: AreaRoutes = {
     ...credentialRoutes,
     ...deviceBackupRoutes,
     ...deviceRoutes,
+    ...configurationChangeRoutes,
     ...hostKeyRoutes,
   ],
 };

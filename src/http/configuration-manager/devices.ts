@@ -194,7 +194,7 @@ const alive = actionRoute({
   },
 });
 
-const area = 'configuration-manager';
+export const area = 'configuration-manager';
 const path = `${devicePath}/configuration` as const;
 
 type Row = Pick<Route, 'name' | 'access'>;
@@ -240,11 +240,11 @@ declare module '../engine/service.ts' {
 }
 
 /** The right to say what a change would do, and no more. */
-const dryRunRow: Row = { name: 'dryRunDeviceConfig', access: ['operators'] };
+export const dryRunRow: Row = { name: 'dryRunDeviceConfig', access: ['operators'] };
 const applyRow: Row = { name: 'applyDeviceConfig', access: ['operators'] };
 
 /** Throws `forbidden` for a change by a caller who may only say what it would do. */
-const refuseUnlessDry = (row: Row, { dryRun }: ChangeOptions, { principal }: Call): void => {
+export const refuseUnlessDry = (row: Row, { dryRun }: ChangeOptions, { principal }: Pick<Call, 'principal'>): void => {
   if (!dryRun && !principal?.may(area, row))
     throw new RequestError('forbidden', `No role of yours allows ${row.name} of ${area}`);
 };

@@ -230,7 +230,7 @@ describe('Devices of inventories', () => {
       const tree = ok(await admin('POST', `${manager}/configs`, { name: 'for access' }));
       const checks = { options: { treeId: tree._id, version: 'initial', deviceGroups: ['all of secret'] } };
       for (const [path, body, reason] of [
-        [`${manager}/devices/backups`, { deviceGroups: ['all of secret'] }, /no devices to copy/],
+        [`${manager}/devices/backups`, { deviceGroups: ['all of secret'] }, /name no devices/],
         [`${manager}/compliance_reports`, checks, /no devices to check/],
       ] as const) {
         const { jobId } = ok(await people.stranger('POST', path, body));

@@ -85,6 +85,7 @@ const reads = ({
   circuits = '',
   labBackup = '',
   labPlan = '',
+  labChange = '',
 }: Kept): Readonly<Record<string, Json>> => ({
   'GET /automation-studio/projects/:id/export': { id: survey },
   'GET /automation-studio/workflows/detailed/:namePath': { namePath: 'Change a port' },
@@ -120,6 +121,7 @@ const reads = ({
   'GET /configuration_manager/devices/:deviceName/configuration': { deviceName: 'lab-01' },
   'GET /configuration_manager/devices/:deviceName/hostKey': { deviceName: 'branch-bonn-01' },
   'GET /configuration_manager/backups/:id': { id: labBackup },
+  'GET /configuration_manager/changes/:jobId': { jobId: labChange },
   'GET /inventory_manager/v1/inventories/:id/nodes': { id: branches },
   'GET /inventory_manager/v1/inventories/:id/nodes/:node': { id: branches, node: 'edge-fra-01' },
   'GET /mop/listATemplate/:name': { name: precheck },
@@ -694,6 +696,9 @@ const requests = ({
     body: {},
   },
   'POST /configuration_manager/devices/backups': { body: { name: 'lab-02', options: { notes: 'By hand' } } },
+  'POST /configuration_manager/changes': {
+    body: { devices: ['lab-02', 'lab-03'], config: 'hostname lab', options: { dryRun: true } },
+  },
   'POST /configuration_manager/backups': { body: { options: { filter: { name: '^lab-' }, limit: 2 } } },
   'PUT /configuration_manager/backups/:id': { params: { id: labBackup }, body: { notes: 'Reviewed on Tuesday' } },
   'POST /configuration_manager/import/backups': {

@@ -647,6 +647,10 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
         backups: [{ name: 'lab-01', rawConfig: 'x', date: '2999-01-01T00:00:00Z' }],
       }),
     ],
+    [`POST ${cm}/changes`]: [
+      refuse('not_found', `${cm}/changes`, { deviceGroups: ['none'], config: 'x' }),
+      refuse('invalid', `${cm}/changes`, { config: 'x' }),
+    ],
     [`POST ${cm}/devices/:deviceName/configuration`]: [
       refuse('not_found', `${cm}/devices/none/configuration`, { config: { config: 'x' } }),
       refuse('invalid', `${cm}/devices/lab-01/configuration`, { config: { device: 'lab-02', config: 'x' } }),

@@ -8,7 +8,7 @@ import { usualThrottle } from '../../../domain/configuration-manager/planSchemas
 import type { ReadModel } from '../../../projections/engine/port.ts';
 import type { Devices } from '../../../southbound/port.ts';
 import { derivedId } from '../../../store/derivedIds.ts';
-import { type DeviceFailure, groupDevices } from './groupDevices.ts';
+import { namedDevices } from './namedDevices.ts';
 import { type Operation, RunEnded } from './run.ts';
 
 type Needs = {
@@ -18,15 +18,8 @@ type Needs = {
   readonly copies: Pick<DeviceCopies, 'store'>;
 };
 
-const mostDevices = 10_000;
 /** How many rows of each kind the variables of the job have. */
 const mostRows = 1000;
-
-const namesIn = (value: unknown, variable: string): readonly string[] => {
-  if (value === undefined) return [];
-  if (Array.isArray(value) && value.every((item) => typeof item === 'string' && item !== '')) return value;
-  throw new RunEnded(`The variable ${variable} must be a list of names`);
-};
 
 const wordsIn = (options: unknown): BackupWords => {
   if (options === undefined) return {};
@@ -39,16 +32,11 @@ const wordsIn = (options: unknown): BackupWords => {
  * off goes on with the devices that have none.
  */
 export const backupRun = ({ tools, model, devices, copies }: Needs): Operation => {
-  const devicesIn = groupDevices({ tools, model, devices });
+  const namedIn = namedDevices({ tools, model, devices });
   return async ({ job, inputs, started, signal, step }) => {
     const actor = await step();
-    const failed: DeviceFailure[] = [];
     const words = wordsIn(inputs.options);
-    const groups = namesIn(inputs.deviceGroups, 'deviceGroups');
-    const names = [...new Set([...namesIn(inputs.devices, 'devices'), ...(await devicesIn(groups, actor, failed))])];
-    if (names.length === 0) throw new RunEnded('There are no devices to copy');
-    if (names.length > mostDevices)
-      throw new RunEnded(`A run may copy ${mostDevices} devices; these are ${names.length}`);
+    const { names, failed } = await namedIn(inputs, actor);
     const backups: { readonly device: string; readonly id: string }[] = [];
 
     const copyOne = async (name: string): Promise<void> => {

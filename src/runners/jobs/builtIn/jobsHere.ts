@@ -44,6 +44,7 @@ const inputsOf: Readonly<Record<BuiltInType, (doc: Doc) => Members>> = {
   ucm_compliance_plans: ({ component, variables: { devices, device } }) => ({ plan: component.name, devices, device }),
   'compliance-run': ({ variables: { options } }) => ({ options }),
   'configuration-backup': ({ variables: { devices, deviceGroups, options } }) => ({ devices, deviceGroups, options }),
+  'configuration-change': ({ variables }) => withoutOrigin(variables),
   agent: ({ component, variables }) => ({ agent: component.name, inputs: withoutOrigin(variables) }),
 };
 

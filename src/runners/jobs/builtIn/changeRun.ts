@@ -1,0 +1,196 @@
+import { isObject } from '@automation-platform/json';
+import {
+  beginConfigurationChange,
+  changeOf,
+  endConfigurationChange,
+  noteConfigurationTrial,
+  reportConfigurationChange,
+} from '../../../commands/configuration-manager/configurationChanges.ts';
+import type { DeviceChanges } from '../../../commands/configuration-manager/deviceChanges.ts';
+import { orReason } from '../../../commands/configuration-manager/deviceChecks.ts';
+import { refusedBy } from '../../../commands/configuration-manager/deviceConfigurations.ts';
+import type { Tools } from '../../../commands/engine/define.ts';
+import type { Handle } from '../../../commands/engine/handle.ts';
+import { requestFor } from '../../../commands/engine/reactions.ts';
+import { runAtOnce } from '../../../concurrency/runAtOnce.ts';
+import {
+  type ChangeRow,
+  type Changes,
+  type ChangesOptions,
+  changesIn,
+  configurationChange,
+  devicesToSend,
+  totalsOf,
+  unknownRow,
+} from '../../../domain/configuration-manager/configurationChanges.ts';
+import {
+  type DeviceConfigurationEvent,
+  deviceConfiguration,
+} from '../../../domain/configuration-manager/deviceConfigurations.ts';
+import { usualThrottle } from '../../../domain/configuration-manager/planSchemas.ts';
+import { defined } from '../../../domain/engine/defined.ts';
+import { openSecrets } from '../../../domain/engine/secretFields.ts';
+import type { ReadModel } from '../../../projections/engine/port.ts';
+import { UnknownOutcome } from '../../../southbound/failure.ts';
+import type { Devices } from '../../../southbound/port.ts';
+import type { Recorded } from '../../../store/event.ts';
+import { namedDevices } from './namedDevices.ts';
+import { type Operation, type Run, RunEnded } from './run.ts';
+
+type Needs = {
+  readonly handle: Handle;
+  readonly tools: Tools;
+  readonly model: ReadModel;
+  readonly devices: Pick<Devices, 'seenBy' | 'order' | 'stopping'>;
+  readonly changes: Pick<DeviceChanges, 'change' | 'dryRun'>;
+};
+
+/** What is sent to each device. */
+type Sending = {
+  readonly options: ChangesOptions;
+  readonly config: string;
+};
+
+type Outcome = Recorded<Extract<DeviceConfigurationEvent, { readonly topic: 'deviceConfigurationApplied' }>['data']>;
+
+const outcomeTopics = ['deviceConfigurationApplied', 'deviceConfigurationFailed'];
+
+/** Sends a configuration to single devices. */
+const oneByOne = ({ tools, devices, changes }: Needs, { job, started, step }: Run, { options, config }: Sending) => {
+  /** The row of a device that was called before; undefined: it was not. */
+  const rowOfCall = async (device: string): Promise<ChangeRow | undefined> => {
+    const change = changeOf(job, device);
+    const { state, revision } = await tools.version(deviceConfiguration, change);
+    if (!state.about) return undefined;
+    const events = await tools.events(deviceConfiguration, change, revision);
+    const outcome = events.find(({ topic }) => outcomeTopics.includes(topic)) as Outcome | undefined;
+    if (!outcome || !state.outcome) return unknownRow(device, change);
+    const { status, answer, reason, unverified, unrecognized = [], warnings = [], backups, diff } = outcome.data;
+    const row = { device, change, ...defined({ backups, diff }) };
+    if (!state.outcome.applied) {
+      const text = answer === null ? null : tools.unseal(answer);
+      const refusal = refusedBy(state.about.adapter, { status, text, reason });
+      return { ...row, status: 'failed', reason: refusal.message };
+    }
+    if (!unverified) return { ...row, status: 'sent' };
+    const words = unrecognized[0] ?? warnings[0] ?? 'The configuration of the device does not show all of it';
+    return { ...row, status: 'unverified', reason: words };
+  };
+
+  /** A change of the device, with the rights of now. A call that has begun comes to its end, whatever becomes of the job. */
+  const changeOfDevice = async (device: string) => {
+    const visible = devices.seenBy(await step());
+    const found = await visible.find(device);
+    await visible.checkCredentials(device);
+    return {
+      id: changeOf(job, device),
+      about: requestFor(started),
+      found,
+      config,
+      options,
+      calls: (inTurn: AbortSignal) => visible.calls(started.metadata.traceparent, inTurn),
+      signal: devices.stopping,
+      mayBackUp: true,
+    };
+  };
+
+  return {
+    /** Tries it out. `reason`: why it is refused. */
+    tryOut: (device: string): Promise<{ readonly diff: string | null } | { readonly reason: string }> =>
+      orReason(async () => {
+        const change = await changeOfDevice(device);
+        const { status, text } = await changes.dryRun(change);
+        if (status > 299) throw refusedBy(change.found.source.name, { status, text });
+        const body: unknown = JSON.parse(text);
+        return { diff: isObject(body) && typeof body.diff === 'string' ? body.diff : null };
+      }),
+
+    /** Sends it, unless that was done before. */
+    send: async (device: string): Promise<ChangeRow> => {
+      const before = await rowOfCall(device);
+      if (before) return before;
+      let failure: unknown;
+      const sent = await orReason(async () =>
+        changes.change(await changeOfDevice(device), (error) => error instanceof UnknownOutcome),
+      ).catch((error: unknown) => {
+        failure = error;
+        return { reason: '' };
+      });
+      const after = await rowOfCall(device);
+      if (after) return after;
+      if (failure !== undefined) throw failure;
+      return { device, status: 'notSent', ...('reason' in sent && { reason: sent.reason }) };
+    },
+  };
+};
+
+/**
+ * Changes many devices: a row for each. The devices are stored as it begins, and each attempt before its device is called: a run
+ * that was broken off goes on with the devices that were not called, and sends nothing twice.
+ */
+export const changeRun = (needs: Needs): Operation => {
+  const { handle, tools } = needs;
+  const namedIn = namedDevices(needs);
+
+  /** The devices of the run, as they were stored when it began. */
+  const begin = async ({ job, started, step }: Run, changes: Pick<Changes, 'devices' | 'deviceGroups'>) => {
+    if ((await tools.state(configurationChange, job)).devices) return;
+    const { names, failed } = await namedIn(changes, await step());
+    if (failed[0]) throw new RunEnded(`Nothing was sent. ${failed[0].reason}`);
+    const input = { job, devices: names };
+    await handle(beginConfigurationChange, { ...requestFor(started), id: job, input });
+  };
+
+  return async (run) => {
+    const { job, inputs, started, step } = run;
+    const given = changesIn(inputs);
+    if ('fault' in given) throw new RunEnded(`The variables are no change of devices: ${given.fault}`);
+    const { options: { dryRunFirst = false, ...options } = {}, throttle, stopAfterFailures, config } = given.changes;
+    const text = openSecrets(config, tools.unseal) as string;
+    await begin(run, given.changes);
+    const about = { ...requestFor(started), id: job };
+    const one = oneByOne(needs, run, { options, config: text });
+    const state = () => tools.state(configurationChange, job);
+    const report = async (...rows: readonly ChangeRow[]): Promise<void> => {
+      await handle(reportConfigurationChange, { ...about, input: { rows } });
+    };
+    const onEach = async (work: (device: string) => Promise<void>): Promise<void> => {
+      const isStopped = async () => stopAfterFailures !== undefined && (await state()).failures >= stopAfterFailures;
+      await runAtOnce(devicesToSend(await state()), throttle ?? usualThrottle, async (device) => {
+        await step();
+        if (!(await isStopped())) await work(device);
+      });
+    };
+    const end = async () => {
+      await handle(endConfigurationChange, { ...about, input: {} });
+      return totalsOf(await state());
+    };
+
+    if (options.dryRun) {
+      await onEach(async (device) => {
+        const tried = await one.tryOut(device);
+        await report({
+          device,
+          ...('reason' in tried ? { status: 'failed', ...tried } : { status: 'dryRun', ...tried }),
+        });
+      });
+    } else {
+      if (dryRunFirst && !(await state()).triedOut) {
+        await onEach(async (device) => {
+          const tried = await one.tryOut(device);
+          if ('reason' in tried) await report({ device, status: 'notSent', reason: tried.reason });
+        });
+        if ((await state()).failures > 0) {
+          const totals = await end();
+          throw new RunEnded('Nothing was sent: not all devices take it', { totals });
+        }
+        await handle(noteConfigurationTrial, { ...about, input: {} });
+      }
+      await onEach(async (device) => report(await one.send(device)));
+    }
+    const totals = await end();
+    const faults = totals.failed + totals.unknown + totals.notSent;
+    if (faults > 0) throw new RunEnded(`${faults} devices did not take it, or it is not known`, { totals });
+    return { totals };
+  };
+};
