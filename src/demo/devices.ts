@@ -47,7 +47,7 @@ line vty 0 4
 `;
 
 /** Device groups, adapters, and a configuration applied to a simulated device. */
-export const deviceSteps: readonly ((kept: Kept) => Step)[] = [
+export const deviceSteps: readonly ((values: Kept) => Step)[] = [
   () => ({ method: 'POST', path: '/configuration_manager/import/groups', body: { groups } }),
   () => ({
     method: 'POST',
@@ -91,7 +91,7 @@ export const deviceSteps: readonly ((kept: Kept) => Step)[] = [
 ];
 
 /** A credential, and an inventory whose nodes are devices that name it. */
-export const campusSteps: readonly ((kept: Kept) => Step)[] = [
+export const campusSteps: readonly ((values: Kept) => Step)[] = [
   () => ({
     method: 'POST',
     path: '/configuration_manager/credentials',
@@ -119,7 +119,7 @@ export const campusSteps: readonly ((kept: Kept) => Step)[] = [
 ];
 
 /** A copy of the configuration of a device. */
-export const backupSteps: readonly ((kept: Kept) => Step)[] = [
+export const backupSteps: readonly ((values: Kept) => Step)[] = [
   () => ({
     method: 'POST',
     path: '/configuration_manager/devices/backups',
@@ -129,7 +129,7 @@ export const backupSteps: readonly ((kept: Kept) => Step)[] = [
 ];
 
 /** A change of several devices, with its differences and copies. */
-export const changeSteps: readonly ((kept: Kept) => Step)[] = [
+export const changeSteps: readonly ((values: Kept) => Step)[] = [
   () => ({
     method: 'POST',
     path: '/configuration_manager/changes',

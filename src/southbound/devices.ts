@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { withinTime } from '@automation-platform/client';
 import { isWellFormed, type Members } from '@automation-platform/json';
 import {
@@ -105,6 +106,8 @@ const keyOf = ({ kind, name }: DeviceSource): string => JSON.stringify([kind, na
  */
 export const devicesOf = ({ sources, order, unseal, guard, labFolder }: Needs): Devices => {
   const stopping = new AbortController();
+  // Each call under way listens.
+  setMaxListeners(0, stopping.signal);
   const underWay = new Set<Promise<unknown>>();
   const places = semaphore(perSource, inLine);
   const sessions = sshSessions();

@@ -44,12 +44,12 @@ export const endConfigurationChange = command({
   input: noInput,
   on: 'any',
   prepare: async ({ id, state }, tools) => {
-    const called = new Map<string, string>();
+    const calls = new Map<string, string>();
     for (const device of state.ended ? [] : devicesWaiting(state)) {
       const change = changeOf(id, device);
-      if ((await tools.state(deviceConfiguration, change)).about) called.set(device, change);
+      if ((await tools.state(deviceConfiguration, change)).about) calls.set(device, change);
     }
-    return { called };
+    return { calls };
   },
   decide: end,
 });

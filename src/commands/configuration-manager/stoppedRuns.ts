@@ -1,4 +1,3 @@
-import type { BuiltInType } from '../../domain/operations-manager/builtIn.ts';
 import { hasEnded, type JobState, job } from '../../domain/operations-manager/jobs.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
 import type { Tools } from '../engine/define.ts';
@@ -15,8 +14,8 @@ const stopBatch: Following = (id) => [{ command: stopComplianceBatch, id: batchO
 const endChange: Following = (id, state) =>
   hasEnded(state) ? [{ command: endConfigurationChange, id, input: {} }] : [];
 
-/** What follows from what becomes of a job, by the type of its component. */
-const followings: { readonly [type in BuiltInType]?: Following } = {
+/** The commands that follow from the end of a job or its retry, by the type of its component. */
+const followings: { readonly [type: string]: Following | undefined } = {
   ucm_compliance_plans: stopBatch,
   'compliance-run': stopBatch,
   'configuration-change': endChange,
@@ -25,8 +24,7 @@ const followings: { readonly [type in BuiltInType]?: Following } = {
 const follow = async ({ stream }: Recorded, { state }: Tools): Promise<readonly Next[]> => {
   const { id } = splitStream(stream);
   const now = await state(job, id);
-  const type = now.started?.component.type as BuiltInType | undefined; // other types have no entry
-  return (type && followings[type]?.(id, now)) ?? [];
+  return followings[now.started?.component.type ?? '']?.(id, now) ?? [];
 };
 
 export const stoppedRunReactions: readonly Reaction[] = [

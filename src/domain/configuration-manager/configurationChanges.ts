@@ -18,7 +18,7 @@ export type RowStatus = (typeof rowStatuses)[number];
 
 const status = typed<RowStatus>()(text);
 
-/** What became of one device. `change`: the id of the change that was sent to it. The diff is masked. */
+/** The outcome at one device. `change`: the id of the change that was sent to it. The diff is masked. */
 const row = Type.Object({
   device: text,
   status,
@@ -106,7 +106,7 @@ const isNews = (was: RowStatus, { status }: ChangeRow): boolean => {
   return was !== 'unknown' || status === 'sent' || status === 'unverified' || status === 'failed';
 };
 
-const reported = (state: ConfigurationChangeState, rows: readonly ChangeRow[]): readonly ConfigurationChangeEvent[] => {
+const newsIn = (state: ConfigurationChangeState, rows: readonly ChangeRow[]): readonly ConfigurationChangeEvent[] => {
   const news = rows.map((one) => ({ ...one, was: statusOf(state, one.device) })).filter((one) => isNews(one.was, one));
   return news.length > 0 ? [{ topic: 'configurationChangeReported', data: { rows: news } }] : [];
 };
@@ -114,7 +114,7 @@ const reported = (state: ConfigurationChangeState, rows: readonly ChangeRow[]): 
 export const report = (
   state: ConfigurationChangeState,
   { rows }: { readonly rows: readonly ChangeRow[] },
-): readonly ConfigurationChangeEvent[] => reported(state, rows);
+): readonly ConfigurationChangeEvent[] => newsIn(state, rows);
 
 /** The devices that are still to be sent the configuration. */
 export const devicesToSend = (state: ConfigurationChangeState): readonly string[] =>
@@ -133,28 +133,22 @@ export const totalsOf = (state: ConfigurationChangeState): Readonly<Record<RowSt
   return totals;
 };
 
-export const noRows: Readonly<Record<RowStatus, number>> = {
-  waiting: 0,
-  sent: 0,
-  unverified: 0,
-  failed: 0,
-  unknown: 0,
-  notSent: 0,
-  dryRun: 0,
-};
+export const noRows = Object.fromEntries(rowStatuses.map((status) => [status, 0])) as Readonly<
+  Record<RowStatus, number>
+>;
 
-/** Devices that still wait are left out; of those that were called (`called`) no answer is known. */
+/** Devices that still wait are left out; of those that were called no answer is known. `calls`: the ids of their changes. */
 export const end = (
   state: ConfigurationChangeState,
   _: object,
-  { refs: { called } }: Context<{ readonly called: ReadonlyMap<string, string> }>,
+  { refs: { calls } }: Context<{ readonly calls: ReadonlyMap<string, string> }>,
 ): readonly ConfigurationChangeEvent[] => {
   if (!state.devices || state.ended) return [];
   const rows = devicesWaiting(state).map((device): ChangeRow => {
-    const change = called.get(device);
+    const change = calls.get(device);
     return change === undefined ? { device, status: 'notSent' } : unknownRow(device, change);
   });
-  return [...reported(state, rows), { topic: 'configurationChangeEnded', data: {} }];
+  return [...newsIn(state, rows), { topic: 'configurationChangeEnded', data: {} }];
 };
 
 /** The row of a device that was called and whose answer nobody has heard. */
@@ -210,8 +204,8 @@ export const changesIn = (
   | { readonly changes: Omit<Changes, 'config'> & { readonly config: string | Sealed } }
   | { readonly fault: string } => {
   const members = Object.keys(changesSchema.properties).filter((member) => variables[member] !== undefined);
-  const given = Object.fromEntries(members.map((member) => [member, variables[member]]));
-  const plain = isSealed(given.config) ? { ...given, config: 'sealed' } : given;
+  const wish = Object.fromEntries(members.map((member) => [member, variables[member]]));
+  const plain = isSealed(wish.config) ? { ...wish, config: 'sealed' } : wish;
   const [error] = compiled.Check(plain) ? [] : compiled.Errors(plain);
-  return error ? { fault: `${error.instancePath} ${error.message}`.trim() } : { changes: given as Changes };
+  return error ? { fault: `${error.instancePath} ${error.message}`.trim() } : { changes: wish as Changes };
 };

@@ -30,7 +30,7 @@ export const changeRows = childrenOf<ChangeRow, ConfigurationChangeEvent>()({
   filters: { status: ({ status }) => status },
 });
 
-const moved = (
+const totalsAfter = (
   totals: ConfigurationChangeDoc['totals'],
   rows: readonly { readonly was: RowStatus; readonly status: RowStatus }[],
 ): ConfigurationChangeDoc['totals'] => {
@@ -53,7 +53,7 @@ export const configurationChanges = projection<ConfigurationChangeDoc>()(configu
       totals: { ...noRows, waiting: event.data.devices.length },
     }),
     configurationChangeTriedOut: (doc) => doc,
-    configurationChangeReported: (doc, { data: { rows } }) => doc && { ...doc, totals: moved(doc.totals, rows) },
+    configurationChangeReported: (doc, { data: { rows } }) => doc && { ...doc, totals: totalsAfter(doc.totals, rows) },
     configurationChangeEnded: (doc, { metadata: { at } }) => doc && { ...doc, finished: at },
   },
   retires: { ended: ({ finished }) => finished ?? undefined, from: 'started' },

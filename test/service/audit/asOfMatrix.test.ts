@@ -141,6 +141,7 @@ const notNamed: Readonly<Record<string, readonly string[]>> = {
     'DELETE /configuration_manager/backups',
     'PUT /configuration_manager/lookup_diff',
   ],
+  'names devices: configurationChanges.test.ts asks it': ['POST /configuration_manager/changes'],
   'is a credential of devices: deviceLogins.test.ts asks it': [
     'POST /configuration_manager/credentials',
     'PUT /configuration_manager/credentials/:name',

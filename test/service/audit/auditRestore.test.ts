@@ -22,6 +22,7 @@ const never = [
   'token',
   'provider',
   'complianceBatch',
+  'configurationChange',
   'complianceReport',
   'configurationBackup',
 ];

@@ -44,6 +44,7 @@ import { expectedOf, peopleOn, sortedOutcome, triggersOn, twentyTriggers } from 
 import { until } from '../until.ts';
 import { ours, workflow } from '../workflowSamples.ts';
 import { outcome } from '../writer.ts';
+import { deviceWorks } from './deviceWorks.ts';
 
 /** A node, the log as it sees it, and the clocks of its machine. */
 export type Place = { readonly node: TestNode; readonly store: EventStore; readonly clocks: Clocks };
@@ -348,4 +349,5 @@ export const works: readonly Work[] = [
   childrenOfJob,
   jobsOfEvents,
   jobsOfSchedules,
+  ...deviceWorks,
 ];

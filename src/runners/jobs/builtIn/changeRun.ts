@@ -45,7 +45,7 @@ type Needs = {
   readonly changes: Pick<DeviceChanges, 'change' | 'dryRun'>;
 };
 
-/** What is sent to each device. */
+/** The text that each device is sent, and how. */
 type Sending = {
   readonly options: ChangesOptions;
   readonly config: string;
@@ -110,7 +110,7 @@ const oneByOne = ({ tools, devices, changes }: Needs, { job, started, step }: Ru
       const before = await rowOfCall(device);
       if (before) return before;
       let failure: unknown;
-      const sent = await orReason(async () =>
+      const result = await orReason(async () =>
         changes.change(await changeOfDevice(device), (error) => error instanceof UnknownOutcome),
       ).catch((error: unknown) => {
         failure = error;
@@ -119,7 +119,7 @@ const oneByOne = ({ tools, devices, changes }: Needs, { job, started, step }: Ru
       const after = await rowOfCall(device);
       if (after) return after;
       if (failure !== undefined) throw failure;
-      return { device, status: 'notSent', ...('reason' in sent && { reason: sent.reason }) };
+      return { device, status: 'notSent', ...('reason' in result && { reason: result.reason }) };
     },
   };
 };
@@ -143,11 +143,11 @@ export const changeRun = (needs: Needs): Operation => {
 
   return async (run) => {
     const { job, inputs, started, step } = run;
-    const given = changesIn(inputs);
-    if ('fault' in given) throw new RunEnded(`The variables are no change of devices: ${given.fault}`);
-    const { options: { dryRunFirst = false, ...options } = {}, throttle, stopAfterFailures, config } = given.changes;
+    const wish = changesIn(inputs);
+    if ('fault' in wish) throw new RunEnded(`The variables are no change of devices: ${wish.fault}`);
+    const { options: { dryRunFirst = false, ...options } = {}, throttle, stopAfterFailures, config } = wish.changes;
     const text = openSecrets(config, tools.unseal) as string;
-    await begin(run, given.changes);
+    await begin(run, wish.changes);
     const about = { ...requestFor(started), id: job };
     const one = oneByOne(needs, run, { options, config: text });
     const state = () => tools.state(configurationChange, job);
@@ -168,17 +168,17 @@ export const changeRun = (needs: Needs): Operation => {
 
     if (options.dryRun) {
       await onEach(async (device) => {
-        const tried = await one.tryOut(device);
+        const trial = await one.tryOut(device);
         await report({
           device,
-          ...('reason' in tried ? { status: 'failed', ...tried } : { status: 'dryRun', ...tried }),
+          ...('reason' in trial ? { status: 'failed', ...trial } : { status: 'dryRun', ...trial }),
         });
       });
     } else {
       if (dryRunFirst && !(await state()).triedOut) {
         await onEach(async (device) => {
-          const tried = await one.tryOut(device);
-          if ('reason' in tried) await report({ device, status: 'notSent', reason: tried.reason });
+          const trial = await one.tryOut(device);
+          if ('reason' in trial) await report({ device, status: 'notSent', reason: trial.reason });
         });
         if ((await state()).failures > 0) {
           const totals = await end();
