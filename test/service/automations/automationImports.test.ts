@@ -440,7 +440,7 @@ describe('Export and import of automations over HTTP', () => {
         assert.deepEqual((await exported(document._id)).data, x);
         ok(await service.ask('DELETE', `${path}/${document._id}`));
       }),
-      { numRuns: 25 },
+      { numRuns: process.env.SOAK_ROUNDS ? 100 : 8 },
     );
   });
 

@@ -155,7 +155,7 @@ describeInBrowser('console: hostile texts', () => {
         '/time',
       ]);
       const withPages = lists.flatMap((list) => [list, `${list}?skip=25`]);
-      for (const address of [...withPages, ...sampled(addresses, 12)]) {
+      for (const address of [...sampled(withPages, 12), ...sampled(addresses, 8)]) {
         await page.view(address);
         await page.isReady();
         await page.staysInside(address);

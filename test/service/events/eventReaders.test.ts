@@ -123,6 +123,8 @@ const world = async (bounds: Bounds, pageLength = 10, perAccount = 20) => {
       asking.on('error', () => undefined);
       const [answer] = (await once(asking, 'response')) as [IncomingMessage];
       let text = '';
+      const ids: number[] = [];
+      let line = '';
       let closed = false;
       answer
         .setEncoding('utf8')
@@ -133,13 +135,16 @@ const world = async (bounds: Bounds, pageLength = 10, perAccount = 20) => {
       const listen = () =>
         void answer.on('data', (piece: string) => {
           text += piece;
+          const lines = (line + piece).split('\n');
+          line = lines.pop()!;
+          for (const one of lines) if (/^id: \d+$/.test(one)) ids.push(Number(one.slice(4)));
         });
       const reader = {
         listen,
         pause: () => void answer.pause(),
         resume: () => void answer.resume(),
         text: () => text,
-        ids: () => [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id)),
+        ids: () => ids,
         comments: () => [...text.matchAll(/^: (\d+)$/gm)].map(([, id]) => Number(id)),
         dropped: () => /^event: dropped\ndata: (.*)$/m.exec(text)?.[1],
         closed: () => closed,
