@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { ok } from './people.ts';
 import type { Server } from './process.ts';
 import { programOf } from './programs.ts';
-import { basic } from './service.ts';
+import { basic, type TestService } from './service.ts';
 
 const isMissing = ['bash', 'curl'].some((tool) => spawnSync(tool, ['--version']).error);
 
@@ -13,7 +13,7 @@ export const blocksIn = (page: string, language: string): readonly string[] =>
   [...page.matchAll(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\``, 'gm'))].map(([, block]) => block!);
 
 /** A token of the admin of a service, as pages use it. */
-export const pageToken = async ({ ask }: Pick<Server, 'ask'>, password: string): Promise<string> => {
+export const pageToken = async ({ ask }: Pick<Server | TestService, 'ask'>, password: string): Promise<string> => {
   const Authorization = basic({ user: 'admin', password });
   return ok(await ask('POST', '/authorization/tokens', { name: 'page' }, { Authorization })).data.token;
 };

@@ -3,8 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { loadSample } from '../../../src/demo/load.ts';
 import { freePort } from '../../support/freePort.ts';
 import { itWithShell, pageToken, runPage } from '../../support/pageCommands.ts';
-import { startServer, temporaryFolder } from '../../support/process.ts';
+import { temporaryFolder } from '../../support/process.ts';
 import { routerShell } from '../../support/routerShell.ts';
+import { startService, type TestService } from '../../support/service.ts';
 import { isWithoutSlapd } from '../../support/slapd.ts';
 import { sshDevice } from '../../support/sshDevice.ts';
 
@@ -24,13 +25,13 @@ for (const name of [
   describe(`docs/${name}.md`, () => {
     const page = readFileSync(new URL(`../../../docs/${name}.md`, import.meta.url), 'utf8');
     const folder = temporaryFolder();
-    let server: Awaited<ReturnType<typeof startServer>>;
+    let service: TestService;
     before(async () => {
-      server = await startServer(`${folder}/data`, { ADMIN_PASSWORD: 'correct-horse', OUTBOUND_ALLOW: '127.0.0.1' });
-      if (page.includes('npm run demo')) await loadSample(server.url, 'admin', 'correct-horse');
+      service = await startService({ ADMIN_PASSWORD: 'correct-horse', OUTBOUND_ALLOW: '127.0.0.1' });
+      if (page.includes('npm run demo')) await loadSample(service.url, 'admin', 'correct-horse');
     });
     after(async () => {
-      await server.stop();
+      await service.stop();
       rmSync(folder, { recursive: true, force: true });
     });
 
@@ -42,9 +43,9 @@ for (const name of [
       const directory = `ldap://127.0.0.1:${await freePort()}`;
       const issuer = `http://127.0.0.1:${await freePort()}`;
       if (page.includes('oidc-provider')) symlinkSync(modules, `${folder}/node_modules`);
-      const token = await pageToken(server, 'correct-horse');
+      const token = await pageToken(service, 'correct-horse');
       const router = await sshDevice(routerShell('hostname core-1\ninterface Loopback7\n description none\n'));
       const device = `ssh://127.0.0.1:${router.port}`;
-      await runPage(page, { url: server.url, folder, token, directory, issuer, device }).finally(router.close);
+      await runPage(page, { url: service.url, folder, token, directory, issuer, device }).finally(router.close);
     }).timeout(120_000);
   });

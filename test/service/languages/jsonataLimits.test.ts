@@ -73,7 +73,7 @@ describe('the limits of expressions', () => {
   });
 
   it('each bomb is refused with its reason, and the engine is there for the next', async () => {
-    for (const [name, [expression, reason]] of sampled(Object.entries(bombs), 5)) {
+    for (const [name, [expression, reason]] of sampled(Object.entries(bombs), 3)) {
       const begun = Date.now();
       await refused(expression, new RegExp(`${reason.source}|longer than 1000 ms`, 'i')).catch((error: Error) => {
         throw new Error(`${name}: ${error.message}`, { cause: error });
