@@ -707,7 +707,7 @@ export const readStoreContract = (name: string, open: () => ReadStore | Promise<
             }
           }
         }),
-        { numRuns: 200 },
+        { numRuns: process.env.SOAK_ROUNDS ? 1000 : 50 },
       );
     });
 
