@@ -7,7 +7,7 @@ import { SchemaError } from './schemaError.ts';
 /** A version of JSON Schema. */
 export type Dialect = {
   /** Checks whether a value is a schema of this dialect. */
-  readonly isSchema: ValidateFunction;
+  readonly isSchema: () => ValidateFunction;
   /** The keywords whose value is one schema or a list of schemas. */
   readonly schemas: readonly string[];
   /** The keywords whose value holds schemas by name. */
@@ -87,10 +87,26 @@ const eitherSchema = {
 };
 
 const newer = { schemas: [...schemas, ...newSchemas], maps: [...maps, ...newMaps], values: [...values, ...newValues] };
-const draft07: Dialect = { isSchema: oldMeta.compile({ $ref: oldUri }), schemas, maps, values, besideRef: 'nothing' };
-const draft2020: Dialect = { isSchema: newMeta.compile({ $ref: newUri }), ...newer, besideRef: 'everything' };
+/** Compiles with the first schema that is checked: no start waits for that. */
+const lazily = (compile: () => ValidateFunction): (() => ValidateFunction) => {
+  let compiled: ValidateFunction | undefined;
+  return () => (compiled ??= compile());
+};
+
+const draft07: Dialect = {
+  isSchema: lazily(() => oldMeta.compile({ $ref: oldUri })),
+  schemas,
+  maps,
+  values,
+  besideRef: 'nothing',
+};
+const draft2020: Dialect = {
+  isSchema: lazily(() => newMeta.compile({ $ref: newUri })),
+  ...newer,
+  besideRef: 'everything',
+};
 /** For schemas without `$schema`: the keywords of both dialects count. */
-const either: Dialect = { isSchema: oldMeta.compile(eitherSchema), ...newer, besideRef: 'noId' };
+const either: Dialect = { isSchema: lazily(() => oldMeta.compile(eitherSchema)), ...newer, besideRef: 'noId' };
 
 /** The dialect that `$schema` names. Throws `SchemaError` for an unknown one. */
 export const dialectOf = ($schema: unknown): Dialect => {
@@ -109,8 +125,9 @@ export const dialectOf = ($schema: unknown): Dialect => {
 
 /** Throws `SchemaError` if the value is no schema of the dialect. */
 export const requireSchema = (schema: object | boolean, { isSchema }: Dialect): void => {
-  if (isSchema(schema)) return;
-  const [fault] = faultsOf(isSchema.errors ?? []);
+  const check = isSchema();
+  if (check(schema)) return;
+  const [fault] = faultsOf(check.errors ?? []);
   throw new SchemaError(`The schema is not valid: ${fault?.path || 'it'} ${fault?.message}`);
 };
 

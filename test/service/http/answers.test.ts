@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
-import { formats } from '@automation-platform/bounded-schemas';
-import { Ajv } from 'ajv';
+import Schema from 'typebox/schema';
 import { hostKeyId } from '../../../src/commands/configuration-manager/hostKeys.ts';
 import { loadSample } from '../../../src/demo/load.ts';
 import { vlanRollout } from '../../../src/demo/prebuilts.ts';
@@ -1017,8 +1016,6 @@ const parkedRun = 'e'.repeat(24);
 
 const settings = { OUTBOUND_ALLOW: '127.0.0.1' };
 
-const ajv = new Ajv({ strict: true, allowUnionTypes: true, allErrors: true, formats });
-
 describe('/', () => {
   it('leads to the page that shows the API, without a login', async () => {
     const service = await startService();
@@ -1140,11 +1137,10 @@ describe('every operation answers what it says it answers:', () => {
     if (row.empty) return void assert.equal(text, '');
     const { contentMediaType = 'application/json', ...schema } = closed(row.answer);
     assert.equal(headers.get('content-type')?.split(';')[0], contentMediaType);
-    const validate = ajv.compile(schema);
-    assert.ok(
-      validate(contentMediaType === 'application/json' ? body : text),
-      `${ajv.errorsText(validate.errors)} in ${text.slice(0, 1000)}`,
-    );
+    const value = contentMediaType === 'application/json' ? body : text;
+    // Ajv would take seconds to compile them all; test/service/http/openapi.test.ts has it read the examples.
+    if (!Schema.Check(schema, value))
+      assert.fail(`${JSON.stringify(Schema.Errors(schema, value))} in ${text.slice(0, 1000)}`);
   };
 
   const examples = recordings<Example>('examples');
