@@ -33,6 +33,7 @@ const named: Readonly<Record<string, () => string>> = {
   htm: () => beside('htm', 'htm.mjs'),
   preact: () => beside('preact', 'preact.mjs'),
   'preact/hooks': () => beside('preact/hooks', 'hooks.mjs'),
+  uplot: () => beside('uplot', 'uPlot.esm.js'),
 };
 
 const script = 'text/javascript';
@@ -69,7 +70,8 @@ const folderOf = (modules: Modules, style: ConsoleFile): string => {
  */
 export const loadConsole = async (): Promise<ConsoleFiles> => {
   const modules = await modulesFrom(start, here('../dist/page/start.js'), named);
-  const style = { type: 'text/css', bytes: await readFile(here('../static/console.css')) };
+  const styles = [beside('uplot', 'uPlot.min.css'), here('../static/console.css')];
+  const style = { type: 'text/css', bytes: Buffer.concat(await Promise.all(styles.map((file) => readFile(file)))) };
   const icon = { type: 'image/svg+xml', bytes: await readFile(here('../static/icon.svg')) };
   const folder = folderOf(modules, style);
   const files = new Map<string, ConsoleFile>([['icon.svg', icon]]);

@@ -68,6 +68,7 @@ describeInBrowser('console: every view', () => {
     const [plan] = ok(
       await service.ask('POST', '/configuration_manager/search/compliance_plan_instances', search),
     ).plans;
+    const report = await first(`/configuration_manager/compliance_reports/batch/${plan.batchId}`, '');
     addresses = {
       now: '/now',
       run: '/run',
@@ -82,7 +83,10 @@ describeInBrowser('console: every view', () => {
       groupOfDevices: `/devices/-/groups/${deviceGroup._id}`,
       newGroupOfDevices: '/devices/-/groups/new',
       compliance: '/compliance',
+      plan: `/compliance/${plan.planId}`,
+      newPlan: '/compliance/new',
       reports: `/compliance/${plan.planId}/${plan.batchId}`,
+      report: `/compliance/${plan.planId}/${plan.batchId}/${report.id}`,
       trees: '/compliance/trees',
       tree: `/compliance/trees/${edge}/initial/base%2FHardening`,
       automations: '/automations',

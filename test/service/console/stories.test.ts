@@ -101,6 +101,12 @@ describeInBrowser('console: stories', () => {
       const configuration = page.getByRole('group', { name: 'Running configuration' });
       await page.enter('/devices/lab-02');
       await type(page.getByLabel('Lines'), lines);
+      const replace = page.getByLabel('They take the place of the whole configuration');
+      await press(replace, 'Space');
+      await press(page.getByRole('button', { name: 'Dry run' }));
+      await page.getByText('lab-02 cannot replace its whole configuration').first().waitFor();
+      await press(replace, 'Space');
+      await press(page.getByLabel('Save them as the startup configuration'), 'Space');
       await press(page.getByRole('button', { name: 'Dry run' }));
       await page.getByText('this would change. Nothing was sent that lasts.').waitFor();
       await page.getByRole('group', { name: 'Changed lines' }).getByText(`+ description by ${way}`).waitFor();
@@ -136,6 +142,76 @@ describeInBrowser('console: stories', () => {
       await page.getByRole('cell', { name: `ntp server 10.0.0.${way.length}` }).waitFor();
       const { versions } = ok(await service.ask('GET', `/configuration_manager/configs/${tree}`));
       assert.equal(versions.length, 1);
+    },
+
+    'makes a golden configuration and a plan, sees it fall, and finds the worst device and its lines': async (
+      page,
+      way,
+    ) => {
+      const { press, type, choose } = handsOf(page, way);
+      const [tree, plan] = [`Time by ${way}`, `Nightly check by ${way}`];
+      const line = `ntp server 10.9.0.${way.length}`;
+      const configure = async (device: string, config: string): Promise<void> =>
+        void ok(
+          await service.ask('POST', `/configuration_manager/devices/${device}/configuration`, { config: { config } }),
+        );
+      const devices = ['lab-01', 'lab-03'];
+      for (const device of devices) await configure(device, line);
+      await page.enter('/compliance/trees');
+      await press(page.getByRole('link', { name: 'New golden configuration' }));
+      await type(page.getByLabel('Name'), tree);
+      await type(page.getByLabel('Device type'), 'cisco-ios');
+      await press(page.getByRole('button', { name: 'Create' }));
+      await type(page.getByLabel('A node below'), 'Edge');
+      await press(page.getByRole('button', { name: 'Add node' }));
+      await press(page.getByRole('link', { name: 'Edge', exact: true }));
+      await type(page.getByLabel('Golden lines'), line);
+      await press(page.getByRole('region', { name: 'Text' }).getByRole('button', { name: 'Save' }));
+      await page.getByRole('cell', { name: line }).waitFor();
+      for (const device of devices) {
+        await type(page.getByLabel('Device', { exact: true }), device);
+        await press(page.getByRole('button', { name: 'Add device' }));
+        await page.getByRole('link', { name: device }).waitFor();
+      }
+      await page.looksRight('a golden configuration');
+
+      await page.view('/compliance/new');
+      await type(page.getByLabel('Name'), plan);
+      await press(page.getByRole('button', { name: 'Create' }));
+      await choose(page.getByLabel('Node to add'), `${tree} initial: base/Edge`);
+      await press(page.getByRole('button', { name: 'Add', exact: true }));
+      await page.getByRole('cell', { name: `${tree} initial: base/Edge` }).waitFor();
+      await choose(page.getByLabel('Status'), 'active');
+      await press(page.getByRole('button', { name: 'Save' }));
+      const runs = page.getByRole('region', { name: 'Runs' });
+      const run = async (count: number): Promise<void> => {
+        await press(runs.getByRole('button', { name: 'Run' }));
+        await runs
+          .getByText('complete')
+          .nth(count - 1)
+          .waitFor();
+      };
+      await run(1);
+      const score = page.getByRole('img', { name: /^Mean score/ });
+      assert.match((await score.getAttribute('aria-label'))!, /last: 100 on/);
+      await configure('lab-03', `no ${line}`);
+      await run(2);
+      await page.getByRole('img', { name: /: 75 on/ }).waitFor();
+      await page.looksRight('a plan that fell');
+      await press(runs.getByRole('row').nth(1).getByRole('link').first());
+      const worst = page.getByRole('table').getByRole('row').nth(1);
+      await worst.getByText('fail').waitFor();
+      await press(worst.getByRole('link', { name: 'lab-03' }));
+      await page.getByRole('region', { name: 'Issues' }).getByRole('cell', { name: line }).waitFor();
+      await page.looksRight('a report');
+      await press(page.getByRole('link', { name: 'Try them out on lab-03' }));
+      await press(page.getByRole('button', { name: 'Dry run' }));
+      await page.getByRole('group', { name: 'Changed lines' }).getByText(`+${line}`).waitFor();
+      await page.getByRole('region', { name: 'Compliance' }).getByText('fail').first().waitFor();
+      await page.view('/compliance');
+      await press(page.getByRole('link', { name: plan }));
+      await press(page.getByRole('button', { name: 'Delete' }));
+      await page.waitForURL(/#\/compliance$/);
     },
 
     'restores a template that was deleted, after a dry run': async (page, way) => {

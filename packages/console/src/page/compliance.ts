@@ -2,52 +2,18 @@ import type { Operations } from '@automation-platform/client';
 import { html } from './html.ts';
 import { useLoaded } from './loading.ts';
 import { place } from './location.ts';
-import { Action, descriptions, Facts, Link, List, pageQuery, Section, Shown, Status, Table, Time } from './parts.ts';
-import { call, may, read } from './platform.ts';
-import { Tabs } from './resource.ts';
-import { Trees } from './trees.ts';
+import { Facts, Json, Link, Section, Shown, Status, Table, Time } from './parts.ts';
+import { isOfCompliance, plans } from './plans.ts';
+import { call, isNow, may, read } from './platform.ts';
+import { Resources, Tabs } from './resource.ts';
+import { trees } from './trees.ts';
 
-type Plan = Operations['configuration-manager.getCompliancePlan']['answer'] extends { readonly data: infer P }
-  ? P
-  : Operations['configuration-manager.searchCompliancePlans']['answer']['plans'][number];
-type Instance = Operations['configuration-manager.searchCompliancePlanInstances']['answer']['plans'][number];
 type Report = Operations['configuration-manager.getBatchReports']['answer'] extends {
   readonly results: readonly (infer R)[];
 }
   ? R
   : Operations['configuration-manager.getComplianceReport']['answer'];
 type Issue = Operations['configuration-manager.getComplianceReport']['answer']['issues'][number];
-
-const isOfCompliance = ({ resource }: { readonly resource: { readonly kind: string } | null }): boolean =>
-  /plan|compliance|job/i.test(resource?.kind ?? '');
-
-const run = (planId: string) => () => call('configuration-manager.runCompliancePlan', { body: { planId } });
-
-const PlanList = () => {
-  const { filter } = place.value.query;
-  const loaded = useLoaded(
-    async () => {
-      const { skip, limit } = pageQuery();
-      const { plans, totalCount } = await read('configuration-manager.searchCompliancePlans', {
-        body: { ...(filter && { name: filter }), options: { start: skip, limit } },
-      });
-      return { rows: plans, total: totalCount };
-    },
-    [JSON.stringify(place.value.query)],
-    { when: isOfCompliance },
-  );
-  return html`<${List} label="Compliance plans" loaded=${loaded} keyOf=${(plan: Plan) => plan._id} empty="There is no compliance plan that you may read."
-    columns=${[
-      {
-        title: 'Plan',
-        kind: 'wide',
-        cell: (plan: Plan) => html`<${Link} to=${['compliance', plan._id]}>${plan.name}</${Link}>`,
-      },
-      { title: 'Status', cell: (plan: Plan) => html`<${Status} word=${plan.status} />` },
-      { title: 'Nodes', kind: 'number', cell: (plan: Plan) => plan.nodes.length },
-      descriptions,
-    ]} /><${TopIssues} />`;
-};
 
 const TopIssues = () => {
   const loaded = useLoaded(() => read('configuration-manager.getTopIssues', { body: { options: { limit: 10 } } }), [], {
@@ -61,55 +27,10 @@ const TopIssues = () => {
       {
         title: 'Golden line',
         kind: 'wide',
-        cell: (top: Top) => html`<code class="code">${top.specWords.map(({ value }) => value).join(' ')}</code>`,
+        cell: (top: Top) => code(top.specWords.map(({ value }) => value).join(' ')),
       },
       { title: 'Devices', kind: 'number', cell: (top: Top) => top.count },
     ]} />`}</${Shown}></${Section}>`;
-};
-
-const Runs = ({ id }: { readonly id: string }) => {
-  const loaded = useLoaded(
-    () =>
-      read('configuration-manager.searchCompliancePlanInstances', {
-        body: { searchParams: { planId: id, limit: 25 } },
-      }),
-    [id],
-    { when: isOfCompliance },
-  );
-  return html`<${Section} title="Runs"><${Shown} loaded=${loaded}>${({
-    plans,
-  }: {
-    readonly plans: readonly Instance[];
-  }) => html`<${Table} label="Runs" rows=${plans} keyOf=${(one: Instance) => one.id} empty="The plan has not run yet."
-    columns=${[
-      {
-        title: 'Started',
-        cell: (one: Instance) =>
-          html`<${Link} to=${['compliance', id, one.batchId]}><${Time} at=${one.started} /></${Link}>`,
-      },
-      { title: 'Finished', cell: (one: Instance) => html`<${Time} at=${one.finished} />` },
-      { title: 'Status', cell: (one: Instance) => html`<${Status} word=${one.jobStatus} />` },
-      {
-        title: 'Devices',
-        kind: 'number',
-        cell: (one: Instance) => one.nodes.reduce((sum, { processedDevices }) => sum + processedDevices, 0),
-      },
-      { title: 'Job', cell: (one: Instance) => html`<${Link} to=${['jobs', one.jobId]}>job</${Link}>` },
-    ]} />`}</${Shown}></${Section}>`;
-};
-
-const OnePlan = ({ id }: { readonly id: string }) => {
-  const loaded = useLoaded(() => read('configuration-manager.getCompliancePlan', { path: { id } }), [id], {
-    when: isOfCompliance,
-  });
-  return html`<p class="crumbs"><${Link} to=${['compliance']}>All plans</${Link}></p>
-    <${Shown} loaded=${loaded}>${(answer: unknown) => {
-      const plan = ((answer as { readonly data?: Plan }).data ?? answer) as Plan;
-      return html`<div class="title"><h2>${plan.name}</h2><${Status} word=${plan.status} />
-          <span class="actions"><${Action} label="Run" kind="main" disabled=${plan.status !== 'active'} operation="configuration-manager.runCompliancePlan" does=${run(plan._id)} says="The plan runs." /></span></div>
-        <p>${plan.description}</p>
-        <${Facts} facts=${[['Nodes', plan.nodes.length], ['At once', plan.throttle], ['Changed', html`<${Time} at=${plan.lastUpdated} />`]]} />`;
-    }}</${Shown}><${Runs} id=${id} />`;
 };
 
 const scoreOf = (report: Report): string => (report.score === null ? '' : String(report.score));
@@ -147,9 +68,38 @@ const OneRun = ({ id, batch }: { readonly id: string; readonly batch: string }) 
       ]} />`}</${Shown}></${Section}>`;
 };
 
+type Whole = Operations['configuration-manager.getComplianceReport']['answer'];
+type Remedy = Operations['configuration-manager.proposeRemediation']['answer'];
+type ByHand = Remedy['byHand'][number];
+
+const propose = 'configuration-manager.proposeRemediation';
+
+/** The lines that would mend the device, and a way to try them out there. */
+const Mending = ({ report: { id, deviceName } }: { readonly report: Whole }) => {
+  const loaded = useLoaded(async () => (await call(propose, { path: { id: String(id) } })).body, [id]);
+  return html`<${Section} title="Lines that would mend it"><${Shown} loaded=${loaded}>${({
+    config,
+    byHand,
+  }: Remedy) => html`
+    ${config !== '' && html`<${Json} value=${config} label="Lines that would mend it" /><p><${Link} to=${['devices', deviceName]} query=${{ mends: String(id) }}>Try them out on ${deviceName}</${Link}></p>`}
+    ${
+      byHand.length > 0 &&
+      html`<${Table} label="By hand" rows=${byHand} keyOf=${(one: ByHand) => JSON.stringify(one)}
+      columns=${[
+        {
+          title: 'To be done by hand',
+          kind: 'wide',
+          cell: ({ parents, line }: ByHand) => code([...parents, line].join(' / ')),
+        },
+        { title: 'Reason', kind: 'wide', cell: ({ why }: ByHand) => why },
+      ]} />`
+    }`}</${Shown}></${Section}>`;
+};
+
+const code = (text: string | null) => html`<code class="code">${text}</code>`;
+
 const OneReport = ({ id, batch, report }: { readonly id: string; readonly batch: string; readonly report: string }) => {
   const loaded = useLoaded(() => read('configuration-manager.getComplianceReport', { path: { id: report } }), [report]);
-  type Whole = Operations['configuration-manager.getComplianceReport']['answer'];
   return html`<p class="crumbs">${batch === '-' ? html`<${Link} to=${['compliance']}>All plans</${Link}>` : html`<${Link} to=${['compliance', id, batch]}>The run</${Link}>`}</p>
     <${Shown} loaded=${loaded}>${(
       one: Whole,
@@ -159,29 +109,27 @@ const OneReport = ({ id, batch, report }: { readonly id: string; readonly batch:
       <${Section} title="Issues"><${Table} label="Issues" rows=${one.issues} keyOf=${(issue: Issue) => JSON.stringify(issue)} empty="The device has every golden line."
         columns=${[
           { title: 'Severity', cell: (issue: Issue) => html`<${Status} word=${issue.severity} />` },
-          { title: 'Issue', kind: 'wide', cell: (issue: Issue) => issue.message },
-          { title: 'Below', cell: (issue: Issue) => html`<code class="code">${issue.parents.join(' / ')}</code>` },
+          { title: 'Issue', cell: (issue: Issue) => issue.message },
           {
-            title: 'On the device',
+            title: 'Golden line',
             kind: 'wide',
-            cell: (issue: Issue) => html`<code class="code">${issue.found}</code>`,
+            cell: ({ parents, spec }: Issue) =>
+              code([...parents, spec.words.map(({ value }) => value).join(' ')].join(' / ')),
           },
-        ]} /></${Section}>`}</${Shown}>`;
+          { title: 'On the device', kind: 'wide', cell: (issue: Issue) => code(issue.found) },
+        ]} /></${Section}>
+      ${one.issues.length > 0 && may(propose) && isNow.value && html`<${Mending} report=${one} />`}`}</${Shown}>`;
 };
 
-const tabs = [
-  ['Plans', ['compliance']],
-  ['Golden configurations', ['compliance', 'trees']],
-] as const;
+const tabs = [plans, trees].map(({ title, at }) => [title, at] as const);
 
 /** Plans, their runs, and the reports of these; golden configurations. */
 export const Compliance = () => {
   const [, id, batch, report] = place.value.path;
-  if (id === 'trees') return html`<${Tabs} tabs=${tabs} /><${Trees} />`;
-  if (!may('configuration-manager.searchCompliancePlans'))
-    return html`<p class="empty">Your roles do not allow you to see compliance plans.</p>`;
-  if (id === undefined) return html`<${Tabs} tabs=${tabs} /><${PlanList} />`;
-  if (batch === undefined) return html`<${OnePlan} id=${id} />`;
+  if (id === 'trees') return html`<${Tabs} tabs=${tabs} /><${Resources} kind=${trees} />`;
+  if (id === undefined)
+    return html`<${Tabs} tabs=${tabs} /><${Resources} kind=${plans} />${may('configuration-manager.getTopIssues') && html`<${TopIssues} />`}`;
+  if (batch === undefined) return html`<${Resources} kind=${plans} />`;
   return report === undefined
     ? html`<${OneRun} id=${id} batch=${batch} />`
     : html`<${OneReport} id=${id} batch=${batch} report=${report} />`;

@@ -1,12 +1,16 @@
 import type { Operations } from '@automation-platform/client';
-import { useRef, useState } from 'preact/hooks';
+import { isObject } from '@automation-platform/json';
+import { useState } from 'preact/hooks';
 import { Copies } from './copies.ts';
 import { DeviceCompliance } from './deviceCompliance.ts';
+import type { FormDocument } from './fields.ts';
+import { useFilling } from './filling.ts';
+import { FieldsOf } from './form.ts';
 import { html } from './html.ts';
 import { useLoaded } from './loading.ts';
 import { place } from './location.ts';
 import { Outcome } from './outcome.ts';
-import { Action, Facts, Json, Link, Section, Shown, Status, Table, Time } from './parts.ts';
+import { Action, Facts, Failure, Json, Link, reasonAgainst, Section, Shown, Status, Table, Time } from './parts.ts';
 import { call, isNow, may, newKey } from './platform.ts';
 
 type Device = Operations['configuration-manager.getDevice']['answer'];
@@ -63,32 +67,92 @@ const Changes = ({ name }: { readonly name: string }) => {
     ]} />`}</${Shown}></${Section}>`;
 };
 
-const ApplyConfiguration = ({ name, again }: { readonly name: string; readonly again: () => void }) => {
-  const [text, setText] = useState('');
+const changeForm: FormDocument = {
+  schema: {
+    type: 'object',
+    required: ['config'],
+    properties: {
+      config: { type: 'string', title: 'Lines', format: 'code' },
+      replace: { type: 'boolean', title: 'They take the place of the whole configuration' },
+      save: { type: 'boolean', title: 'Save them as the startup configuration' },
+      confirm: {
+        type: 'integer',
+        title: 'Minutes to confirm',
+        description: 'The device goes back after so many minutes, unless you confirm the change.',
+        minimum: 1,
+        maximum: 1000,
+      },
+    },
+  },
+  uiSchema: { config: { 'ui:widget': 'textarea' } },
+};
+
+type Change = { readonly config: string; readonly [option: string]: unknown };
+
+type ConfirmationProps = { readonly name: string; readonly until: string; readonly after: () => void };
+
+const Confirmation = ({ name, until, after }: ConfirmationProps) => {
+  const confirm = async (): Promise<void> => {
+    const headers = { 'Idempotency-Key': newKey() };
+    await call('configuration-manager.confirmDeviceConfig', { path: { deviceName: name }, headers });
+    after();
+  };
+  return html`<p>The device goes back at <${Time} at=${until} />, unless you confirm the change.</p>
+    <div class="actions"><${Action} label="Confirm" kind="main" operation="configuration-manager.confirmDeviceConfig" does=${confirm} says="The change is confirmed." /></div>`;
+};
+
+const apply = 'configuration-manager.applyDeviceConfig';
+
+type ApplyProps = { readonly name: string; readonly again: () => void };
+
+/** With the lines that would mend the device, if the address names a report. */
+const ApplyConfiguration = ({ name, again }: ApplyProps) => {
+  const { mends } = place.value.query;
+  const loaded = useLoaded(
+    async () =>
+      mends === undefined
+        ? { config: '' }
+        : (await call('configuration-manager.proposeRemediation', { path: { id: mends } })).body,
+    [mends],
+  );
+  return html`<${Section} title="Apply a configuration"><${Shown} loaded=${loaded}>${({ config }: { readonly config: string }) => html`<${Apply} key=${config} name=${name} config=${config} again=${again} />`}</${Shown}></${Section}>`;
+};
+
+const Apply = ({ name, config: mending, again }: ApplyProps & { readonly config: string }) => {
+  const filling = useFilling(changeForm, { draft: `change ${name} ${mending}`, beginning: { config: mending } });
   const [answer, setAnswer] = useState<unknown>();
-  const key = useRef(newKey());
-  const ask = async (dryRun: boolean): Promise<void> => {
-    setAnswer(undefined);
-    const { body } = await call('configuration-manager.applyDeviceConfig', {
-      path: { deviceName: name },
-      headers: dryRun ? {} : { 'Idempotency-Key': key.current },
-      body: { config: { device: name, config: text }, options: dryRun ? { dryRun } : {} },
-    });
-    setAnswer(body);
-    if (dryRun) return;
-    key.current = newKey();
-    again();
+  const [until, setUntil] = useState<string>();
+  const reason = reasonAgainst(apply);
+  const ask = (dryRun: boolean): Promise<void> =>
+    filling.submit(
+      async (value, key) => {
+        setAnswer(undefined);
+        const { config, ...options } = value as Change;
+        const { body } = await call(apply, {
+          path: { deviceName: name },
+          headers: dryRun ? {} : { 'Idempotency-Key': key },
+          body: { config: { device: name, config }, options: { ...options, ...(dryRun && { dryRun }) } },
+        });
+        setAnswer(body);
+        if (dryRun) return;
+        setUntil(isObject(body) && typeof body.confirmUntil === 'string' ? body.confirmUntil : undefined);
+        again();
+      },
+      ['/options', '/config'],
+      dryRun,
+    );
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    void ask(false);
   };
-  const type = ({ currentTarget }: { readonly currentTarget: HTMLTextAreaElement }): void => {
-    key.current = newKey();
-    setText(currentTarget.value);
-  };
-  return html`<${Section} title="Apply a configuration">
-    <label class="field">Lines<textarea class="code" rows="6" spellcheck="false" value=${text} onInput=${type}></textarea></label>
-    <div class="actions"><${Action} label="Dry run" disabled=${text.trim() === ''} operation="configuration-manager.applyDeviceConfig" does=${() => ask(true)} />
-      <${Action} label="Apply" kind="main" disabled=${text.trim() === ''} operation="configuration-manager.applyDeviceConfig" does=${() => ask(false)} /></div>
+  const button = { disabled: filling.isBusy || reason !== undefined, title: reason ?? '' };
+  return html`<form ref=${filling.place} class="form" onSubmit=${submit} novalidate aria-label="Apply a configuration">
+      <${FieldsOf} field=${filling.form} value=${filling.value} change=${filling.change} faults=${filling.faults} at="" />
+      <${Failure} error=${filling.error} />
+      <div class="actions"><button type="button" ...${button} onClick=${() => ask(true)}>Dry run</button><button class="main" ...${button}>Apply</button>${reason && html`<span class="quiet">${reason}</span>`}</div>
+    </form>
     ${answer !== undefined && html`<${Outcome} answer=${answer} />`}
-  </${Section}>`;
+    ${until && html`<${Confirmation} name=${name} until=${until} after=${() => setUntil(undefined)} />`}`;
 };
 
 /** One device. */

@@ -52,10 +52,11 @@ export const useFilling = (
     setTouched(new Set([...touched, ...changedPaths(before, next)]));
   };
 
-  /** Sends the form; the faults of a refusal stand at their fields. */
+  /** Sends the form; the faults of a refusal stand at their fields. With `isTrial` it is sent in earnest later. */
   const submit = async (
     send: (value: unknown, key: string) => Promise<void>,
     prefixes: readonly string[],
+    isTrial = false,
   ): Promise<void> => {
     setSent(true);
     setError(undefined);
@@ -66,7 +67,10 @@ export const useFilling = (
     setBusy(true);
     try {
       await send(value, key);
+      if (isTrial) return;
       drafts.delete(draft);
+      // It can be sent again, as another request.
+      set((now) => ({ ...now, key: newKey() }));
     } catch (fault) {
       const errors = fault instanceof CallRefused ? fault.errors : [];
       setRefusal(

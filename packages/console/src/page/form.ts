@@ -144,7 +144,7 @@ const TextField = ({ field, value, change, id, fault }: InputProps) => {
   return html`<${Labelled} id=${id} field=${field} fault=${fault}>
     ${
       field.kind === 'long'
-        ? html`<textarea rows="4" ...${shared} value=${textOf(value)}></textarea>`
+        ? html`<textarea rows="6" class=${field.schema.format === 'code' ? 'code' : ''} ...${shared} value=${textOf(value)}></textarea>`
         : html`<input type=${field.isSecret ? 'password' : 'text'} autocomplete="off" list=${list} ...${shared} value=${textOf(value)} />`
     }
     ${list && html`<datalist id=${list}>${field.suggestions.map((one) => html`<option key=${one} value=${one} />`)}</datalist>`}

@@ -1,63 +1,29 @@
 import type { Operations } from '@automation-platform/client';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
+import { readVersion } from './edit.ts';
+import { NodeText, type Spec } from './goldenText.ts';
 import { html } from './html.ts';
 import { useLoaded } from './loading.ts';
-import { place } from './location.ts';
-import {
-  Action,
-  descriptions,
-  Facts,
-  Link,
-  List,
-  type Listed,
-  listQuery,
-  reasonAgainst,
-  rowsIn,
-  Section,
-  Shown,
-  Status,
-  Table,
-} from './parts.ts';
-import { CallRefused, call, may, newKey, read, wordsOf } from './platform.ts';
+import { goTo, place } from './location.ts';
+import { Action, descriptions, Link, type Listed, listQuery, rowsIn, Section, Shown, Table } from './parts.ts';
+import { call, newKey, read } from './platform.ts';
+import { historyOf, idOf, type Kind, member, nameOf } from './resource.ts';
 
-type Tree = Operations['configuration-manager.getTree']['answer'];
-type Node = {
+export type Tree = Operations['configuration-manager.getTree']['answer'];
+export type TreeNode = {
   readonly name: string;
   readonly configId: string;
-  readonly children: readonly Node[];
+  readonly children: readonly TreeNode[];
   readonly devices?: readonly string[];
   readonly deviceGroups?: readonly string[];
 };
-type Spec = Operations['configuration-manager.getConfigSpec']['answer'];
-
-const isOfTrees = ({ resource }: { readonly resource: { readonly kind: string } | null }): boolean =>
+export const isOfTrees = ({ resource }: { readonly resource: { readonly kind: string } | null }): boolean =>
   /tree|golden/i.test(resource?.kind ?? '');
 
 const at = ['compliance', 'trees'];
 
-const TreeList = () => {
-  const loaded = useLoaded(
-    async () => rowsIn((await read('configuration-manager.getTrees', { query: listQuery() })) as Listed<Tree>),
-    [JSON.stringify(place.value.query)],
-    { when: isOfTrees },
-  );
-  return html`<${List} label="Golden configurations" loaded=${loaded} keyOf=${(tree: Tree) => tree._id} empty="There is no golden configuration."
-    columns=${[
-      {
-        title: 'Tree',
-        kind: 'wide',
-        sort: 'name',
-        cell: (tree: Tree) =>
-          html`<${Link} to=${[...at, tree._id, tree.versions[0]?.name ?? '']}>${tree.name}</${Link}>`,
-      },
-      { title: 'Device type', cell: (tree: Tree) => tree.deviceType },
-      { title: 'Versions', cell: (tree: Tree) => tree.versions.map(({ name }) => name).join(', ') },
-      descriptions,
-    ]} />`;
-};
-
 type NodesProps = {
-  readonly node: Node;
+  readonly node: TreeNode;
   readonly path: string;
   readonly base: readonly string[];
   readonly current: string;
@@ -69,144 +35,154 @@ const Nodes = ({ node, path, base, current }: NodesProps) => html`<li>
   ${node.children.length > 0 && html`<ul>${node.children.map((child) => html`<${Nodes} key=${child.name} node=${child} path=${`${path}/${child.name}`} base=${base} current=${current} />`)}</ul>`}
 </li>`;
 
-const nodeAt = (root: Node, path: string): Node | undefined => {
-  if (path === root.name) return root;
-  const rest = path.startsWith(`${root.name}/`) ? path.slice(root.name.length + 1) : undefined;
-  if (rest === undefined) return undefined;
-  for (const child of root.children) {
-    const found = nodeAt(child, rest);
-    if (found) return found;
-  }
-  return undefined;
+type Placed = { readonly path: string; readonly node: TreeNode };
+
+/** The node and all below it, with their paths. */
+export const nodesOf = (node: TreeNode, above = ''): readonly Placed[] => {
+  const path = above === '' ? node.name : `${above}/${node.name}`;
+  return [{ path, node }, ...node.children.flatMap((child) => nodesOf(child, path))];
 };
 
-type Fault = { readonly line: number | undefined; readonly reason: string };
-
-const faultOf = (error: unknown): Fault => {
-  const [first] =
-    error instanceof CallRefused
-      ? (error.errors as readonly { readonly line?: number; readonly message: string }[])
-      : [];
-  return { line: first?.line, reason: first?.message ?? wordsOf(error) };
+type AddProps = {
+  readonly label: string;
+  readonly button: string;
+  readonly operation: keyof Operations;
+  readonly does: (text: string) => Promise<unknown>;
 };
 
-const pauseMs = 400;
-const save = 'configuration-manager.updateNodeConfig';
-
-type TextProps = {
-  readonly place: { readonly treeId: string; readonly treeVersion: string; readonly nodePath: string };
-  readonly spec: Spec;
-  readonly again: () => void;
-};
-
-/** The text of a node. The platform reads it while it is typed, and says which line is wrong, and why. */
-const NodeText = ({ place: where, spec, again }: TextProps) => {
-  const [text, setText] = useState(spec.template);
-  const [fault, setFault] = useState<Fault | undefined>(spec.fault);
-  const key = useRef(newKey());
-  const area = useRef<HTMLTextAreaElement>(null);
-  const isChanged = text !== spec.template;
-  const reason = reasonAgainst(save);
-  const send = (dryRun: boolean) =>
-    call(save, {
-      ...(!dryRun && { headers: { 'Idempotency-Key': key.current } }),
-      body: { ...where, data: { template: text, variables: {} }, updateVariables: false, dryRun },
-    });
-  useEffect(() => {
-    if (!isChanged || reason !== undefined) return;
-    let isOver = false;
-    const timer = setTimeout(() => {
-      send(true).then(
-        ({ body }) => isOver || setFault(body.fault),
-        (error: unknown) => isOver || setFault(faultOf(error)),
-      );
-    }, pauseMs);
-    return () => {
-      isOver = true;
-      clearTimeout(timer);
-    };
-  }, [text]);
-  const type = ({ currentTarget }: { readonly currentTarget: HTMLTextAreaElement }): void => {
-    key.current = newKey();
-    setText(currentTarget.value);
+/** A field and a button that adds what is typed. */
+const Add = ({ label, button, operation, does }: AddProps) => {
+  const [text, setText] = useState('');
+  const add = async (): Promise<void> => {
+    await does(text);
+    setText('');
   };
-  const goToLine = (): void => {
-    const lines = text.split('\n');
-    const start = lines.slice(0, (fault?.line ?? 1) - 1).reduce((sum, line) => sum + line.length + 1, 0);
-    area.current?.focus();
-    area.current?.setSelectionRange(start, start + (lines[(fault?.line ?? 1) - 1]?.length ?? 0));
-  };
-  return html`<${Section} title="Text">
-    <label class="field">Golden lines<textarea ref=${area} class="code" rows="14" spellcheck="false" aria-invalid=${fault ? 'true' : undefined} disabled=${reason !== undefined} value=${text} onInput=${type}></textarea></label>
-    <div role="status">${fault && html`<p class="fault">${fault.line === undefined ? '' : `Line ${fault.line}: `}${fault.reason} ${fault.line !== undefined && html`<button type="button" onClick=${goToLine}>Go to the line</button>`}</p>`}</div>
-    <div class="actions"><${Action} label="Save" kind="main" operation=${save} disabled=${!isChanged} says="The text is saved." does=${async () => {
-      await send(false);
-      again();
-    }} />${isChanged && html`<span class="quiet">not saved</span>`}</div>
-  </${Section}>
-  <${Section} title="Lines"><${Table} label="Lines" rows=${linesOf(spec.lines ?? [])} keyOf=${({ key }: ShownLine) => key} empty="The text has no lines that can be read."
-    columns=${[
-      {
-        title: 'Line',
-        kind: 'wide',
-        cell: ({ text, depth }: ShownLine) => html`<code class="code words">${' '.repeat(depth * 2)}${text}</code>`,
-      },
-      { title: 'Rule', cell: ({ line }: ShownLine) => html`<${Status} word=${line.evalMode} />` },
-      { title: 'Severity', cell: ({ line }: ShownLine) => html`<${Status} word=${line.severity} />` },
-    ]} /></${Section}>`;
+  const type = ({ currentTarget }: { readonly currentTarget: HTMLInputElement }): void => setText(currentTarget.value);
+  return html`<div class="tools"><label>${label} <input type="text" autocomplete="off" value=${text} onInput=${type} /></label>
+    <${Action} label=${button} disabled=${text.trim() === ''} operation=${operation} does=${add} /></div>`;
 };
 
-type Line = NonNullable<Spec['lines']>[number];
-type ShownLine = { readonly key: string; readonly text: string; readonly depth: number; readonly line: Line };
+type NodeProps = { readonly tree: Tree; readonly version: string; readonly placed: Placed };
 
-const linesOf = (lines: readonly Line[], depth = 0, at = ''): readonly ShownLine[] =>
-  lines.flatMap((line, i) => [
-    { key: `${at}/${i}`, text: line.words.map(({ value }) => value).join(' '), depth, line },
-    ...linesOf(line.lines as readonly Line[], depth + 1, `${at}/${i}`),
-  ]);
+const keyed = (): { readonly 'Idempotency-Key': string } => ({ 'Idempotency-Key': newKey() });
 
-const OneNode = ({ tree, version, path }: { readonly tree: Tree; readonly version: string; readonly path: string }) => {
-  const root = tree.versions.find(({ name }) => name === version)?.root as Node;
-  const node = nodeAt(root, path);
+const DevicesOf = ({ tree: { _id: id }, version, placed: { path: nodePath, node } }: NodeProps) => {
+  const path = { id, version, nodePath };
+  const add = (device: string) =>
+    call('configuration-manager.addTreeNodeDevices', { path, headers: keyed(), body: { devices: [device] } });
+  const remove = (device: string) => () =>
+    call('configuration-manager.removeTreeNodeDevices', { path, headers: keyed(), body: { devices: [device] } });
+  const { devices = [], deviceGroups = [] } = node;
+  return html`<${Section} title="Devices of the node">
+    <${Table} label="Devices of the node" rows=${devices} keyOf=${(name: string) => name} empty=${deviceGroups.length > 0 ? 'The node has its devices by groups alone.' : 'No device is checked against this node.'}
+      columns=${[
+        {
+          title: 'Device',
+          kind: 'wide',
+          cell: (name: string) => html`<${Link} to=${['devices', name]}>${name}</${Link}>`,
+        },
+        {
+          title: 'Change',
+          cell: (name: string) =>
+            html`<${Action} label="Remove" about=${`Removes ${name}`} operation="configuration-manager.removeTreeNodeDevices" does=${remove(name)} />`,
+        },
+      ]} />
+    ${deviceGroups.length > 0 && html`<p class="quiet">${deviceGroups.length} device groups</p>`}
+    <${Add} label="Device" button="Add device" operation="configuration-manager.addTreeNodeDevices" does=${add} />
+  </${Section}>`;
+};
+
+const OneNode = ({ tree, version, placed }: NodeProps) => {
+  const { path: nodePath, node } = placed;
+  const path = { id: tree._id, version, nodePath };
   const loaded = useLoaded(
-    async () => node && (await call('configuration-manager.getConfigSpec', { path: { configId: node.configId } })).body,
-    [node?.configId],
+    async () => (await call('configuration-manager.getConfigSpec', { path: { configId: node.configId } })).body,
+    [node.configId],
     { when: isOfTrees },
   );
-  if (!node) return html`<p class="empty">The tree has no such node.</p>`;
-  return html`<div class="title"><h3>${path}</h3></div>
-    <${Facts} facts=${[
-      [
-        'Devices',
-        node.devices?.map((name, i) => html`${i > 0 ? ', ' : ''}<${Link} to=${['devices', name]}>${name}</${Link}>`),
-      ],
-      ['Device groups', node.deviceGroups?.length],
-    ]} />
-    <${Shown} loaded=${loaded}>${(spec: Spec) => html`<${NodeText} key=${`${path} ${spec.template}`} place=${{ treeId: tree._id, treeVersion: version, nodePath: path }} spec=${spec} again=${loaded.again} />`}</${Shown}>`;
+  const isRoot = !nodePath.includes('/');
+  const remove = async (): Promise<void> => {
+    await call('configuration-manager.deleteTreeNode', { path, headers: keyed() });
+    goTo([...at, tree._id, version]);
+  };
+  return html`<div class="title"><h3>${nodePath}</h3>
+      ${!isRoot && html`<span class="actions"><${Action} label="Delete node" kind="grave" operation="configuration-manager.deleteTreeNode" does=${remove} says="The node is deleted." /></span>`}</div>
+    <${Shown} loaded=${loaded}>${(spec: Spec) => html`<${NodeText} key=${`${nodePath} ${spec.template}`} place=${{ treeId: tree._id, treeVersion: version, nodePath }} spec=${spec} again=${loaded.again} />`}</${Shown}>
+    <${DevicesOf} tree=${tree} version=${version} placed=${placed} />`;
 };
 
-const OneTree = ({ id }: { readonly id: string }) => {
-  const [, , , version = '', path] = place.value.path;
-  const loaded = useLoaded(() => read('configuration-manager.getTree', { path: { id } }), [id], { when: isOfTrees });
-  return html`<p class="crumbs"><${Link} to=${at}>All golden configurations</${Link}></p>
-    <${Shown} loaded=${loaded}>${(tree: Tree) => {
-      const root = tree.versions.find(({ name }) => name === version)?.root as Node | undefined;
-      return html`<div class="title"><h2>${tree.name}</h2><span class="quiet">${tree.deviceType}</span></div>
-        <p>${tree.description}</p>
-        <div class="line" >Versions: ${tree.versions.map(({ name }) => html`<${Link} key=${name} to=${[...at, id, name]} isHere=${name === version}>${name}</${Link}>`)}</div>
-        ${
-          root === undefined
-            ? html`<p class="empty">The tree has no such version.</p>`
-            : html`<div class="beside"><${Section} title="Nodes"><ul class="tree"><${Nodes} node=${root} path=${root.name} base=${[...at, id, version]} current=${path ?? root.name} /></ul></${Section}>
-              <div class="stack"><${OneNode} tree=${tree} version=${version} path=${path ?? root.name} /></div></div>`
-        }`;
-    }}</${Shown}>`;
+const TreeParts = ({ row: tree }: { readonly row: Tree }) => {
+  const { _id: id, versions } = tree;
+  const [, , , version = versions[0]?.name ?? '', path] = place.value.path;
+  const root = versions.find(({ name }) => name === version)?.root as TreeNode | undefined;
+  const placed = root && nodesOf(root).find((one) => one.path === (path ?? root.name));
+  const addVersion = async (name: string): Promise<void> => {
+    const body = { name, ...(root && { base: version }) };
+    await call('configuration-manager.createTreeVersion', { path: { id }, headers: keyed(), body });
+    goTo([...at, id, name]);
+  };
+  const addNode = (name: string) =>
+    call('configuration-manager.addTreeChild', {
+      path: { id, version, nodePath: placed?.path ?? '' },
+      headers: keyed(),
+      body: { name },
+    });
+  return html`<div class="line">Versions: ${versions.map(({ name }) => html`<${Link} key=${name} to=${[...at, id, name]} isHere=${name === version}>${name}</${Link}>`)}</div>
+    <${Add} label=${root ? `A version after ${version}` : 'A version'} button="Add version" operation="configuration-manager.createTreeVersion" does=${addVersion} />
+    ${
+      root === undefined
+        ? html`<p class="empty">The tree has no such version.</p>`
+        : html`<div class="beside"><${Section} title="Nodes"><ul class="tree"><${Nodes} node=${root} path=${root.name} base=${[...at, id, version]} current=${path ?? root.name} /></ul>
+            ${placed && html`<${Add} label=${`A node below ${placed.node.name}`} button="Add node" operation="configuration-manager.addTreeChild" does=${addNode} />`}</${Section}>
+          <div class="stack">${placed ? html`<${OneNode} key=${placed.node.configId} tree=${tree} version=${version} placed=${placed} />` : html`<p class="empty">The tree has no such node.</p>`}</div></div>`
+    }`;
 };
 
-/** Golden configurations: their nodes and the texts of these. */
-export const Trees = () => {
-  const [, , id] = place.value.path;
-  if (!may('configuration-manager.getTrees'))
-    return html`<p class="empty">Your roles do not allow you to see golden configurations.</p>`;
-  return id === undefined ? html`<${TreeList} />` : html`<${OneTree} id=${id} />`;
+/** Golden configurations: their versions and nodes, and the texts of these. */
+export const trees: Kind<Tree> = {
+  at,
+  title: 'Golden configurations',
+  one: 'golden configuration',
+  empty: 'There is no golden configuration.',
+  idOf,
+  nameOf,
+  columns: [
+    { title: 'Device type', cell: ({ deviceType }) => deviceType },
+    { title: 'Versions', cell: ({ versions }) => versions.map(({ name }) => name).join(', ') },
+    descriptions,
+  ],
+  when: isOfTrees,
+  reads: 'configuration-manager.getTrees',
+  list: async (page, filter) =>
+    rowsIn((await read('configuration-manager.getTrees', { query: listQuery(page, filter) })) as Listed<Tree>),
+  get: (id) => readVersion('configuration-manager.getTree', { path: { id } }),
+  schema: async () => ({
+    type: 'object',
+    required: ['name'],
+    properties: {
+      name: member.text('Name'),
+      deviceType: member.text('Device type', { type: ['string', 'null'], examples: ['cisco-ios', 'juniper-junos'] }),
+      description: member.text('Description'),
+    },
+  }),
+  create: {
+    by: 'configuration-manager.createTree',
+    does: async (members, headers) =>
+      (await call('configuration-manager.createTree', { headers, body: members as { readonly name: string } })).body
+        ._id,
+  },
+  update: {
+    by: 'configuration-manager.updateTree',
+    does: (id, body, headers) => call('configuration-manager.updateTree', { path: { id }, headers, body }),
+  },
+  remove: {
+    by: 'configuration-manager.deleteTree',
+    does: (id) => call('configuration-manager.deleteTree', { path: { id } }),
+  },
+  facts: ({ _id, deviceType, description }) => [
+    ['Device type', deviceType],
+    ['Description', description],
+    historyOf('tree', _id),
+  ],
+  Parts: TreeParts,
 };
