@@ -101,11 +101,10 @@ describeInBrowser('console: stories', () => {
       const configuration = page.getByRole('group', { name: 'Running configuration' });
       await page.enter('/devices/lab-02');
       await type(page.getByLabel('Lines'), lines);
-      const replace = page.getByLabel('They take the place of the whole configuration');
-      await press(replace, 'Space');
+      await type(page.getByLabel('Minutes to confirm'), '5');
       await press(page.getByRole('button', { name: 'Dry run' }));
-      await page.getByText('lab-02 cannot replace its whole configuration').first().waitFor();
-      await press(replace, 'Space');
+      await page.getByText('does not go back by itself').first().waitFor();
+      await type(page.getByLabel('Minutes to confirm'), '');
       await press(page.getByLabel('Save them as the startup configuration'), 'Space');
       await press(page.getByRole('button', { name: 'Dry run' }));
       await page.getByText('this would change. Nothing was sent that lasts.').waitFor();
@@ -138,7 +137,7 @@ describeInBrowser('console: stories', () => {
       await page.looksRight('a golden text');
       await type(page.getByLabel('Golden lines'), `ntp server 10.0.0.${way.length}`);
       await page.getByText(/^Line \d+: /).waitFor({ state: 'detached' });
-      await press(page.getByRole('button', { name: 'Save' }));
+      await press(page.getByRole('region', { name: 'Text' }).getByRole('button', { name: 'Save' }));
       await page.getByRole('cell', { name: `ntp server 10.0.0.${way.length}` }).waitFor();
       const { versions } = ok(await service.ask('GET', `/configuration_manager/configs/${tree}`));
       assert.equal(versions.length, 1);
