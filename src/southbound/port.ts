@@ -185,7 +185,7 @@ export type SimulationRun = {
   /** With sealed secrets. */
   readonly variables: Members;
   readonly answers: Answers;
-  /** The documents of the transformations that it names, by these names. */
+  /** The documents of transformations by the names that it gives them; null: there is none. */
   readonly transformations: Members;
 };
 
@@ -257,7 +257,10 @@ export type Renderer = {
   transform: Transform;
   /** Renders golden texts and compares a configuration with them. Throws as `evaluate` does. */
   compare(run: ComparisonRun, evaluation: Evaluation): Promise<Compared>;
-  /** The end of a workflow without a job, its tasks and events: JSON text. Throws as `evaluate` does. */
+  /**
+   * The end of a workflow without a job, its tasks and events: JSON text. `{needs: <name>}` if it names a transformation that
+   * was not given. Throws as `evaluate` does.
+   */
   simulate(run: SimulationRun, evaluation: Evaluation): Promise<string>;
   /** Renders and reads a golden text. Throws as `evaluate` does. */
   specify(run: SpecificationRun, evaluation: Evaluation): Promise<Specified>;

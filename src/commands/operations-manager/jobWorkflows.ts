@@ -93,11 +93,11 @@ export const performAlone = (name: string, inputs: Members, now: number, tools: 
   return performedAlone(name, inputs, workWith(noWorkflow, self, new Date(now).toISOString(), tools));
 };
 
-/** Faults of a start's variables under the `inputSchema` of a workflow. One that cannot be used checks nothing. */
+/** Faults of a start's variables under the `inputSchema` of a plain document. One that cannot be used checks nothing. */
 const unfitFor = ({ inputSchema }: WorkflowDocument, variables: Variables, self: JobSelf): readonly Fault[] => {
-  if (!isObject(inputSchema)) return [];
+  if (!isObject(inputSchema) || Object.keys(inputSchema).length === 0) return [];
   const masked = maskSecrets({ ...variables, _id: self.id, initiator: self.initiator });
-  const errors = findFaults(plainValue(inputSchema), plainValue(masked));
+  const errors = findFaults(inputSchema, plainValue(masked));
   return faultsInTheOpen(errors, masked).map(({ path, message }) => ({ path: `/variables${path}`, message }));
 };
 
@@ -126,7 +126,7 @@ export const workflowToStart = async (
     id: found.id,
     revision: found.revision,
     faults: [...ready.faults, ...(await transformationFaultsOf(ready.graph, actor, tools))],
-    unfit: unfitFor(found.document, variables, self),
+    unfit: unfitFor(ready.graph.document, variables, self),
     work: workWith(ready.graph, self, now, tools),
   };
 };

@@ -165,7 +165,7 @@ const preparing = async (request: Request, tools: Tools): Promise<Prepared> => {
   const isKnown = () => !seen.bringsSecrets && isInstalled(state, prebuilt, seen.bundlesHash);
   const isSame = !overwrite && isKnown();
   const idle = state.pending || hidden || (isSame && !isWaiting(state));
-  const about = { ...seen, hidden, present: state };
+  const about = { ...seen, isSame, hidden, present: state };
   if (idle) return { ...about, plan: noPlan, around: prebuilt, sealed: prebuilt.bundles, errors: [], accounts: {} };
   const around = sealAround(prebuilt, state.imported?.prebuilt, tools.seal);
   const { now, newId } = request;

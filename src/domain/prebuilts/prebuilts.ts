@@ -233,6 +233,8 @@ export type PrebuiltRefs = {
   /** The components of its projects that cannot be unpacked. */
   readonly stayingOut?: readonly Refused[];
   readonly accounts: Readonly<Record<string, string>>;
+  /** True if the package is the installed one, with the documents that are refused now. */
+  readonly isSame?: boolean;
   /** True if the package has a secret in clear. Then it counts as different from the installed one. */
   readonly bringsSecrets?: boolean;
   /** True if the package, installed or deleted, has an automation that the actor may not read. */
@@ -260,7 +262,7 @@ export const decideImport = (
   });
   if (refs.hidden) throw taken;
   const prebuilt = withoutRefused(given, errors);
-  const again = !refs.bringsSecrets && isInstalled(state, prebuilt, bundlesHash);
+  const again = refs.isSame || (!refs.bringsSecrets && isInstalled(state, prebuilt, bundlesHash));
   if (again && !overwrite && !isWaiting(state)) return [];
   const other = state.imported && !again && !overwrite ? [taken] : [];
   const refusals = errors.map(({ error }) => error);

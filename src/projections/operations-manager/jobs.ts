@@ -31,8 +31,12 @@ const become =
   (doc, { metadata: { at } }) =>
     doc && { ...doc, status, last_updated: at };
 
-/** A task's event changes nothing but the time of the last change: the variables of a job stand in its stream. */
-const touched: Step = (doc, { metadata: { at } }) => doc && { ...doc, last_updated: at };
+/**
+ * A task's event changes nothing but the time of the last change: the variables of a job stand in its stream. Events of one append
+ * have one time, and a document that stays is not looked at again.
+ */
+const touched: Step = (doc, { metadata: { at } }) =>
+  doc && doc.last_updated !== at ? { ...doc, last_updated: at } : doc;
 
 const ended = (doc: JobDoc, status: JobStatus, { metadata: { at } }: Recorded): JobDoc => ({
   ...doc,

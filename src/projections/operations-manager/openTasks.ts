@@ -160,6 +160,8 @@ export const openTasks = projection<OpenTasksDoc>()(job, {
     taskReleased: (doc, { data }) => changed(doc, data, (open) => ({ ...open, claim: null })),
     taskFinished: (doc, { data: { task, run, result, retry, tasks = [] }, metadata: { at } }) => {
       if (!doc) return doc;
+      // Most tasks that end were never under way: the service carries them out at once.
+      if (!Object.hasOwn(doc.open, task) && tasks.length === 0 && retry === undefined) return doc;
       const open = without(doc.open, tasks);
       if (result === 'loop') return { ...doc, open };
       if (retry === undefined) return { ...doc, open: without(open, [task]) };

@@ -34,6 +34,13 @@ const inputFaults = checker(ownOperations['WorkFlowEngine.transformation'].input
 const views = (tasks: ReturnType<typeof simulate>['tasks']) =>
   Object.fromEntries(Object.entries(tasks).map(([id, view]) => [id, { ...view, from: null, to: null }]));
 
+/** The run names a transformation that was not given. */
+class Needed extends Error {
+  constructor(readonly idOrName: string) {
+    super('The run needs a transformation');
+  }
+}
+
 /** Runs a workflow without a job. Memory, and the time of one step, are limited by whoever runs this process. */
 export const simulated = ({ workflow, self, now, variables, answers, transformations }: SimulationRun): Evaluated => {
   const begun = process.cpuUsage();
@@ -46,7 +53,8 @@ export const simulated = ({ workflow, self, now, variables, answers, transformat
     const [fault] = inputFaults(inputs);
     if (fault) refuse(inputFaultText(fault));
     const { tr_id: idOrName, variableMap: incoming = {}, options = {} } = inputs as Inputs; // they have no fault
-    const document = own(transformations, idOrName) as TransformationDocument | undefined; // a saved one
+    if (!Object.hasOwn(transformations, idOrName)) throw new Needed(idOrName);
+    const document = own(transformations, idOrName) as TransformationDocument | null; // a saved one
     if (!document) return refuse(`There is no transformation ${JSON.stringify(idOrName)}`);
     refuseUnfitInputs(document, incoming, options, findFaults);
     const revertToDefaultValue = options.revertToDefaultValue === true;
@@ -66,6 +74,7 @@ export const simulated = ({ workflow, self, now, variables, answers, transformat
     const json = JSON.stringify(maskSecrets(result));
     return json.length > mostBytes ? { reason: `It has more than ${mostBytes} characters` } : { json };
   } catch (error) {
+    if (error instanceof Needed) return { json: JSON.stringify({ needs: error.idOrName }) };
     if (error instanceof RequestError || error instanceof RangeError) return { reason: error.message };
     throw error;
   }

@@ -311,6 +311,9 @@ describe('every GET route as of every moment, for six roles', function () {
       `${planRow.replace(':id', ':planId')}/compliance-score-trend`,
       (await plans()).map(({ _id }) => `${planRow.replace(':id', _id)}/compliance-score-trend`),
     );
+    // Tasks of workflows are called by their names.
+    const tasks = '/automation-studio/locations/:location/packages/:pckg/tasks/:method';
+    paths.set(tasks, ['/automation-studio/locations/Application/packages/WorkFlowEngine/tasks/query']);
     // Copies have none either.
     paths.set(`${cm}/backups`, [`${cm}/backups?device=lab-01`]);
     paths.set(`${cm}/backups/:id`, [`${cm}/backups/${labBackup}`]);

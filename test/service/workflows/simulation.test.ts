@@ -91,10 +91,14 @@ describe('The simulation of a workflow', function () {
       a: by(map('$var.job.site')),
       b: by(map('$var.job.n')),
       c: by({ site: 'x' }, { tr_id: '$var.job.site' }),
+      d: by({ site: 'x' }, { tr_id: '$var.job.other' }),
     };
-    await save('Transforming', tasks, ['start -> a', 'a -> b', 'a -> c', 'b -> end', 'c -> end']);
+    ok(await service.ask('POST', '/template_builder/transformations', { ...named, name: 'Named by a value' }));
+    const edges = ['start -> d', 'd -> a', 'a -> b', 'a -> c', 'b -> end', 'c -> end'];
+    await save('Transforming', tasks, edges);
+    const other = { other: 'Named by a value' };
     const { events } = ok(
-      await simulate('Transforming', { variables: { site: 'Ulm', n: 7, token: 'hush-hush' } }),
+      await simulate('Transforming', { variables: { site: 'Ulm', n: 7, token: 'hush-hush', ...other } }),
     ).data;
     const ends = (task: string) =>
       events.find(({ topic, data }: Json) => topic === 'taskFinished' && data.task === task).data;
@@ -108,13 +112,15 @@ describe('The simulation of a workflow', function () {
     const id = ok(
       await service.ask('POST', `${om}/jobs/start`, {
         workflow: 'Transforming',
-        options: { variables: { site: 'Ulm', n: 7 } },
+        options: { variables: { site: 'Ulm', n: 7, ...other } },
       }),
     ).data._id;
     await until(
       async () => ok(await service.ask('GET', `${om}/jobs/${id}`)).data.status === 'error',
       'the end of the job',
     );
+    const shown = ok(await service.ask('GET', `${om}/jobs/${id}/tasks/d`)).data;
+    assert.deepEqual([shown.outgoing.site, ends('d').outgoing.site], ['X', 'X']);
     for (const task of ['b', 'c'])
       assert.equal(ok(await service.ask('GET', `${om}/jobs/${id}/tasks/${task}`)).data.error, ends(task).error);
   });

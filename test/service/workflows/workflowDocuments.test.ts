@@ -333,7 +333,7 @@ describe('Workflows as documents, over HTTP', () => {
     assert.ok(ok(await service.ask('POST', '/audit/restore', restore)).data.tasks.a);
     ok(await service.ask('DELETE', `${path}/Sends`));
     assert.ok(ok(await service.ask('POST', '/audit/restore', restore)).data.tasks.a);
-    assert.equal((await service.ask('GET', `${path}/${_id}?asOf=${position}`)).body.data.name, 'Sends');
+    assert.equal(ok(await service.ask('GET', `${path}/${_id}?asOf=${position}`)).data.name, 'Sends');
   });
 
   it('keep name and place while an automation names them', async () => {

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { Type } from 'typebox';
 import type { Tools } from '../../../src/commands/engine/define.ts';
+import { commandsOf } from '../../../src/commands/engine/define.ts';
 import { createForm, updateForm } from '../../../src/commands/json-forms/forms.ts';
+import { workflowCommands } from '../../../src/commands/operations-manager/workflows.ts';
 import { importPrebuilt, prebuiltId } from '../../../src/commands/prebuilts/prebuilts.ts';
 import { vlanRollout } from '../../../src/demo/prebuilts.ts';
 import type { Bundle, PrebuiltDocument } from '../../../src/domain/prebuilts/prebuiltSchemas.ts';
@@ -12,10 +15,12 @@ import { analyticTemplates } from '../../../src/projections/mop/analyticTemplate
 import { commandTemplates } from '../../../src/projections/mop/commandTemplates.ts';
 import { automations } from '../../../src/projections/operations-manager/automations.ts';
 import { triggers } from '../../../src/projections/operations-manager/triggers.ts';
+import { workflows } from '../../../src/projections/operations-manager/workflows.ts';
 import { templates } from '../../../src/projections/template-builder/templates.ts';
 import type { EventStore } from '../../../src/store/port.ts';
 import { openLog, startNode, type TestNode } from '../../support/node.ts';
 import { until } from '../../support/until.ts';
+import { workflow } from '../../support/workflowSamples.ts';
 import { outcome } from '../../support/writer.ts';
 
 describe('The install of a package', function () {
@@ -134,5 +139,66 @@ describe('The install of a package', function () {
     await other.command(createForm, 'c'.repeat(24), { name: 'F' });
     await other.command(updateForm, id, { name: 'H' });
     await other.command(createForm, 'd'.repeat(24), { name: 'G' });
+  });
+
+  it('with workflows that an earlier version kept takes these in when it comes again, and leaves all else as it is', async () => {
+    const aWorkflow = (name: string): Bundle => ({
+      type: 'workflow',
+      data: { ...workflow({}, ['start -> end']), name },
+    });
+    const one = await node();
+    const kept = { type: 'integrationModel', data: { name: 'I' } };
+    const whole = packed('waits', [aWorkflow('Taken'), aForm('A'), kept, aWorkflow('Free')]);
+    await install(one, whole);
+    const { imported } = await stateOf(one, 'waits');
+    assert.ok(imported);
+    for (const name of ['Taken', 'Free'])
+      await one.command(workflowCommands.remove, (await one.tools.find(workflows, name)) ?? assert.fail(name));
+    const bundles = [0, 2, 3].map((index) => whole.bundles[index]!);
+    const earlier = {
+      ...imported,
+      parts: [],
+      installed: imported.installed.filter(({ type }) => type === 'forms'),
+      kept: bundles.map(({ type, data }) => ({ type, name: String(data.name) })),
+    };
+    const asEarlier = commandsOf(prebuilt)({
+      name: 'importPrebuilt',
+      input: Type.Object({}),
+      on: 'any',
+      decide: () => [
+        { topic: 'prebuiltImported', data: earlier },
+        { topic: 'prebuiltInstalled', data: {} },
+      ],
+    });
+    await one.command(asEarlier, prebuiltId('waits'), {});
+    await one.catchUp();
+    const form = (await one.tools.find(forms, 'A')) ?? assert.fail();
+    await one.command(updateForm, form, { description: 'Changed since' });
+    await one.command(workflowCommands.create, 'e'.repeat(24), { ...aWorkflow('Taken').data, description: 'Other' });
+    const again = () =>
+      one.command(importPrebuilt, prebuiltId('waits'), { prebuilt: whole, overwrite: false, strict: false });
+    await again();
+    await until(async () => !(await stateOf(one, 'waits')).pending, 'all parts');
+    await one.catchUp();
+    const now = (await stateOf(one, 'waits')).imported ?? assert.fail();
+    assert.deepEqual(
+      now.kept.map(({ type }) => type),
+      ['integrationModel'],
+    );
+    assert.deepEqual(
+      now.installed.map(({ type, name }) => [type, name]),
+      [
+        ['forms', 'A'],
+        ['workflow', 'Free'],
+      ],
+    );
+    assert.deepEqual(
+      now.refused?.map(({ type, name }) => [type, name]),
+      [['workflow', 'Taken']],
+    );
+    assert.equal(now.prebuilt.bundles.length, 3);
+    assert.equal((await one.tools.query(forms))[0]?.description, 'Changed since');
+    assert.deepEqual((await one.tools.query(workflows)).map(({ name }) => name).sort(), ['Free', 'Taken']);
+    assert.equal((await one.tools.shown(workflows, 'e'.repeat(24)))?.description, 'Other');
   });
 });
