@@ -36,8 +36,11 @@ const views = (tasks: ReturnType<typeof simulate>['tasks']) =>
 
 /** The run names a transformation that was not given. */
 class Needed extends Error {
-  constructor(readonly idOrName: string) {
+  readonly idOrName: string;
+
+  constructor(idOrName: string) {
     super('The run needs a transformation');
+    this.idOrName = idOrName;
   }
 }
 
