@@ -152,5 +152,38 @@ const confirmationOfChange: Work = {
   whole: async () => ({ isConfirmed: true, wasAsked: true }),
 };
 
+const single = 'f'.repeat(24);
+
+/** A device that was called and gave no answer in time is not called again: its outcome is not known. */
+const changeOfOne: Work = {
+  name: 'a change of a device',
+  prepare: reset,
+  run: async (place) => {
+    const { changes } = devicesOn(place);
+    const idempotency = { key: 'one', request: '' };
+    await changes.change(
+      {
+        id: single,
+        about: { actor: context.actor, operation: 'test', requestId: 'one', idempotency },
+        found: foundAs('sw-0'),
+        config: 'vlan 7',
+        options: { backup: false },
+        calls: () => ({ apply: () => called('sw-0'), dryRun: async () => undefined, configuration: async () => '' }),
+        signal: new AbortController().signal,
+        mayBackUp: false,
+      },
+      () => false,
+    );
+  },
+  isDecided: async ({ node: { tools } }) => (await tools.state(deviceConfiguration, single)).about !== undefined,
+  find: async ({ node: { tools } }) => {
+    const { about, outcome } = await tools.state(deviceConfiguration, single);
+    const most = calls.get('sw-0') ?? 0;
+    return { isAttempted: about !== undefined, isTrue: most <= 1 && (!outcome || most === 1) };
+  },
+  nothing: { isAttempted: false, isTrue: true },
+  whole: async () => ({ isAttempted: true, isTrue: true }),
+};
+
 /** Works on devices, which must be sent nothing twice. */
-export const deviceWorks: readonly Work[] = [changeOfMany, confirmationOfChange];
+export const deviceWorks: readonly Work[] = [changeOfOne, changeOfMany, confirmationOfChange];
