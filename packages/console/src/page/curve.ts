@@ -14,6 +14,7 @@ type Props = {
 };
 
 const height = 160;
+const day = 86_400;
 
 const colour = (name: string) => (): string => getComputedStyle(document.documentElement).getPropertyValue(name);
 
@@ -26,13 +27,15 @@ const axis = (size: number): Plot.Axis => ({
 
 const draw = (place: HTMLElement, { label, points, most }: Props): Plot => {
   const days = points.map(({ date }) => Date.parse(date) / 1000);
+  const [first = 0, last = first] = [days[0], days.at(-1)];
+  const span: [number, number] = [Math.min(first, last - 6 * day) - day / 2, last + day / 2];
   return new Plot(
     {
       width: place.clientWidth,
       height,
       tzDate: (seconds) => Plot.tzDate(new Date(seconds * 1000), 'UTC'),
-      scales: { y: { range: [0, most] } },
-      axes: [{ ...axis(30), values: dayWords, incrs: [1, 7, 30, 90].map((count) => count * 86_400) }, axis(40)],
+      scales: { x: { range: () => span }, y: { range: [0, most] } },
+      axes: [{ ...axis(30), values: dayWords, incrs: [1, 7, 30, 90].map((count) => count * day) }, axis(40)],
       series: [{}, { label, stroke: colour('--accent'), width: 2, points: { size: 6, fill: colour('--card') } }],
       legend: { show: false },
       cursor: { show: false },
