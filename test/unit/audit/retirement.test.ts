@@ -2,11 +2,15 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { retireEnded } from '../../../src/commands/engine/retirement.ts';
+import { childIdOf } from '../../../src/commands/operations-manager/jobChildren.ts';
 import { completeJob, failJob, moveJob, startJob } from '../../../src/commands/operations-manager/jobs.ts';
+import { finishTask } from '../../../src/commands/operations-manager/taskReports.ts';
 import { watchJobs } from '../../../src/commands/operations-manager/watchings.ts';
+import { workflowCommands } from '../../../src/commands/operations-manager/workflows.ts';
 import { readConfig } from '../../../src/config.ts';
 import { retirement as aggregate, retire } from '../../../src/domain/engine/retirement.ts';
 import { job } from '../../../src/domain/operations-manager/jobs.ts';
+import { taskIn } from '../../../src/domain/operations-manager/workflows/taskStates.ts';
 import { projections } from '../../../src/projections/all.ts';
 import type { ReadStore } from '../../../src/projections/engine/port.ts';
 import { compareFolds, foldLog } from '../../../src/projections/foldLog.ts';
@@ -14,6 +18,8 @@ import { lookForRetiredEveryMs, retirement } from '../../../src/runners/retireme
 import { soon } from '../../support/cluster.ts';
 import { specification } from '../../support/given.ts';
 import { fixedClock, nodesOnLog, type TestNode } from '../../support/node.ts';
+import { until } from '../../support/until.ts';
+import { ours, worker, workflow } from '../../support/workflowSamples.ts';
 
 const day = 86_400_000;
 
@@ -238,6 +244,41 @@ describe('Retirement, on two nodes', () => {
     // Its id stays taken.
     await assert.rejects(two.command(startJob, fourth, { workflow: 'Back up' }), /exists already/);
     assert.equal((await one.command(completeJob, third, {})).changed, true);
+  });
+
+  it('leaves a job in error that is a part of another one: a retry of the whole ends as before', async () => {
+    const one = await node();
+    await one.account('nora');
+    const actor = { id: 'nora', username: 'nora', provenance: 'local', groups: [], admin: true };
+    const parts = ours('childJob', { workflow: 'Part', variables: {}, data_array: [{}, {}], loopType: 'parallel' });
+    for (const [id, name, document] of [
+      [second, 'Part', workflow({ w: worker() }, ['start -> w', 'w -> end'])],
+      [third, 'Whole', workflow({ c: parts }, ['start -> c', 'c -> end'])],
+    ] as const)
+      await one.command(workflowCommands.create, id, { ...document, name }, { actor });
+    await one.catchUp();
+    await one.command(startJob, first, { workflow: 'Whole' }, { actor });
+    const [failed = '', other = ''] = [0, 1].map((index) => childIdOf(first, { task: 'c', run: 1, index }));
+    const stateOf = (id: string) => one.tools.state(job, id);
+    const finish = (id: string, outcome: object) =>
+      one.command(finishTask, id, { task: 'w', run: 1, ...outcome }, { actor });
+    for (const id of [failed, other]) await until(async () => (await stateOf(id)).tasks !== undefined, 'the parts');
+    await finish(failed, { result: 'error', error: 'no link' });
+    clock.pass(1);
+    await one.command(retireEnded, 'job', { before: new Date(clock.now()).toISOString(), source });
+    await finish(other, { result: 'success' });
+    const hasFailed = (run: number) => async () => {
+      const { status, tasks } = await stateOf(first);
+      return status === 'error' && tasks !== undefined && taskIn(tasks, 'c').run === run;
+    };
+    await until(hasFailed(1), 'the end');
+    const { error } = await stateOf(first);
+    assert.match(JSON.stringify(error), /no link/);
+    await one.command(moveJob, first, { move: 'retry' }, { actor });
+    await until(hasFailed(2), 'the second end');
+    assert.deepEqual((await stateOf(first)).error, error);
+    const { status, tasks } = await stateOf(failed);
+    assert.deepEqual([status, tasks && taskIn(tasks, 'w').run], ['error', 1]);
   });
 
   it('does not cross a retry: the job runs and is shown, or it is retired and does not run', async () => {
