@@ -4,7 +4,7 @@ import { type Comparison, type Findings, inTurn, milliseconds, perSecond, progre
 import { mappingPath } from './kinds.ts';
 import { loader } from './loader.ts';
 import { cpuSeconds, type Service, startProgram } from './processes.ts';
-import type { Calls } from './programs/directoryCalls.ts';
+import type { Calls, Directory, Order } from './programs/directoryCalls.ts';
 import { ask, basic, type Login, request } from './requests.ts';
 import { startWithMappings } from './service.ts';
 
@@ -82,6 +82,7 @@ export const callers = async (): Promise<Findings> => {
 const atOnce = 1000;
 const oneByOne = 50;
 const binds = 32;
+const bareServer = `an HTTP server that does nothing but search and bind, ${binds} at once`;
 const pace = { connections: 4, status: 200, perSecond: 200, milliseconds: 2000 };
 
 /** Logins by a directory with TLS, one after the other and a thousand at once: of people who are new, and who are known. */
@@ -105,27 +106,31 @@ export const logins = async (): Promise<Findings> => {
     known: loader(requestsOf(newcomers.slice(0, atOnce))),
     others: gets([`Bearer ${(await post(service, '/authorization/tokens', { name: 'other' })).data.token}`]),
   };
-  const program = startProgram('directoryCalls');
-  const byHand = (size: number, callers: number, isKept: boolean) =>
-    program.ask<number>({ url, ca, uids: newcomers.slice(0, size), atOnce: callers, isKept } satisfies Calls);
+  const [byHand, bare] = [startProgram('directoryCalls'), startProgram('directoryCalls')];
+  const server = (callers: number): Directory => ({ url, ca, atOnce: callers, ...searcher });
+  const callByHand = (size: number, callers: number, isKept: boolean) => {
+    const calls: Calls = { uids: newcomers.slice(0, size), isKept };
+    return byHand.ask<number>({ directory: server(callers), calls } satisfies Order);
+  };
+  const port = await bare.ask<number>({ directory: server(binds), serve: true } satisfies Order);
   const inOrder = (load: keyof typeof loads) => async () =>
     (await loads[load].run('', service, { connections: 1, status: 200, count: oneByOne })).milliseconds;
 
-  const p99s = { alone: [] as number[], newcomers: [] as number[], known: [] as number[] };
-  const together = (load: 'newcomers' | 'known') => async (): Promise<number> => {
+  const p99s = { alone: [] as number[], newcomers: [] as number[], known: [] as number[], bare: [] as number[] };
+  const together = (name: 'newcomers' | 'known' | 'bare') => async (): Promise<number> => {
+    const [load, asked] = name === 'bare' ? [loads.known, { pid: bare.pid, port }] : [loads[name], service];
     const [{ rate }, { p99 }] = await Promise.all([
-      loads[load].run('', service, { connections: atOnce, status: 200, count: atOnce }),
+      load.run('', asked, { connections: atOnce, status: 200, count: atOnce }),
       loads.others.run('', service, pace),
     ]);
-    p99s[load].push(p99);
+    p99s[name].push(p99);
     return rate;
   };
-  const handRate = async (isKept: boolean) => (atOnce / (await byHand(atOnce, binds, isKept))) * 1000;
   const many = await inTurn('identity, many logins', {
     newcomers: together('newcomers'),
     known: together('known'),
-    fresh: () => handRate(false),
-    kept: () => handRate(true),
+    bare: together('bare'),
+    kept: async () => (atOnce / (await callByHand(atOnce, binds, true))) * 1000,
     alone: async () => {
       const { p99 } = await loads.others.run('', service, pace);
       p99s.alone.push(p99);
@@ -135,38 +140,43 @@ export const logins = async (): Promise<Findings> => {
   const few = await inTurn('identity, logins one by one', {
     newcomers: inOrder('newcomers'),
     known: inOrder('known'),
-    byHand: () => byHand(oneByOne, 1, false),
+    fresh: () => callByHand(oneByOne, 1, false),
+    kept: () => callByHand(oneByOne, 1, true),
   });
-  for (const one of [...Object.values(loads), program, service, directory]) await one.stop();
+  for (const one of [...Object.values(loads), byHand, bare, service, directory]) await one.stop();
 
   const kinds = { known: 'whose accounts are there', newcomers: 'who are new, so that accounts are made' } as const;
   const comparisons = (Object.keys(kinds) as (keyof typeof kinds)[]).flatMap((kind): Comparison[] => [
-    {
-      what: `(identity) ${oneByOne} logins by LDAP, one after the other, of people ${kinds[kind]}`,
-      comparedWith: 'connection, search and bind by hand',
-      ours: few[kind],
-      theirs: few.byHand,
-      shown: milliseconds,
-      goal: { most: 1.5 },
-    },
     ...(['fresh', 'kept'] as const).map(
       (connection): Comparison => ({
+        what: `(identity) ${oneByOne} logins by LDAP, one after the other, of people ${kinds[kind]}`,
+        comparedWith: `search and bind by hand, ${connection === 'kept' ? 'over connections that stay open' : 'each over its own connection'}`,
+        ours: few[kind],
+        theirs: few[connection],
+        shown: milliseconds,
+        goal: { most: 1.5 },
+      }),
+    ),
+    ...(['bare', 'kept'] as const).map(
+      (way): Comparison => ({
         what: `(identity) ${atOnce.toLocaleString('en')} people log in at once, ${kinds[kind]}`,
-        comparedWith: `search and bind by hand, ${binds} at once, ${connection === 'kept' ? `over ${binds} connections` : 'each over its own connection'}`,
+        comparedWith: way === 'bare' ? bareServer : `search and bind by hand, ${binds} at once, without HTTP`,
         ours: many[kind],
-        theirs: many[connection],
+        theirs: many[way],
         shown: perSecond,
         goal: { least: 0.8 },
       }),
     ),
-    {
-      what: `(identity) p99 of GETs of others beside people ${kinds[kind]}`,
-      comparedWith: 'alone',
-      ours: p99s[kind].slice(1),
-      theirs: p99s.alone.slice(1),
-      shown: milliseconds,
-      goal: { most: 2 },
-    },
+    ...(['bare', 'alone'] as const).map(
+      (beside): Comparison => ({
+        what: `(identity) p99 of GETs of others beside people ${kinds[kind]}`,
+        comparedWith: beside === 'bare' ? `beside the same logins at ${bareServer}` : 'alone',
+        ours: p99s[kind].slice(1),
+        theirs: p99s[beside].slice(1),
+        shown: milliseconds,
+        goal: { most: 2 },
+      }),
+    ),
   ]);
   return { comparisons };
 };
