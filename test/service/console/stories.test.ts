@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict';
 import { type ConsolePage, describeInBrowser, handsOf, useBrowser, type Way, ways } from '../../support/browser.ts';
+import { type Issuer, startIssuer } from '../../support/issuer.ts';
 import { ok } from '../../support/people.ts';
 import { seed } from '../../support/sample.ts';
+import { adminPassword } from '../../support/service.ts';
 import { useService } from '../../support/useService.ts';
 
 type Story = (page: ConsolePage, way: Way) => Promise<void>;
 
 // Each story by mouse, then by keyboard alone. Takes some 40 s: one service and one Chromium.
 describeInBrowser('console: stories', () => {
-  const service = useService();
+  const service = useService({ OUTBOUND_ALLOW: '127.0.0.1' });
   const newPage = useBrowser(service);
+  let issuer: Issuer;
   const operations = '/operations-manager';
   let automation: string;
   let trigger: string;
@@ -33,7 +36,12 @@ describeInBrowser('console: stories', () => {
           ...{ username, password: 'a long enough password', provenance: 'corp', externalGroups: ['Network'] },
         }),
       );
+    const people = { dora: { preferred_username: 'dora', given_name: 'Dora' } };
+    issuer = await startIssuer({ service: service.url, name: 'issuer', people });
+    const provider = { name: 'issuer', type: 'oidc', properties: issuer.properties };
+    ok(await service.ask('POST', '/authorization/providers', provider));
   });
+  after(() => issuer.stop());
 
   const stories: Readonly<Record<string, Story>> = {
     'says why an event does not fire a trigger, and which variables a job would get': async (page, way) => {
@@ -268,6 +276,63 @@ describeInBrowser('console: stories', () => {
       await press(page.getByRole('button', { name: 'Delete' }));
       await page.getByText('No external group is mapped').waitFor();
       assert.equal((await service.ask('GET', path)).status, 404);
+    },
+
+    'logs in at an issuer, comes back to the same view, and logs out': async (page, way) => {
+      const { press } = handsOf(page, way);
+      const button = page.getByRole('link', { name: 'Log in with issuer' });
+      issuer.letIn('dora');
+      await page.view('/jobs?filter=night');
+      await button.waitFor();
+      await page.looksRight('single sign-on');
+      await press(button);
+      await page.getByRole('button', { name: 'Log out' }).waitFor();
+      assert.equal(new URL(page.url()).hash, '#/jobs?filter=night');
+      const caller: any = await page.evaluate(async () => (await fetch('/whoami')).json());
+      assert.deepEqual([caller.username, caller.provenance, caller.via], ['dora', 'issuer', 'cookie']);
+      await press(page.getByRole('button', { name: 'Log out' }));
+      await button.waitFor();
+      ok(await service.ask('PATCH', '/authorization/providers/issuer', { enabled: false }));
+      await page.reload();
+      await page.getByLabel('Username').waitFor();
+      await button.waitFor({ state: 'detached' });
+      ok(await service.ask('PATCH', '/authorization/providers/issuer', { enabled: true }));
+    },
+
+    'looks as the active profile says, and takes no name of a file for words': async (page, way) => {
+      const { press, type } = handsOf(page, way);
+      const look = async (uiProps: object): Promise<void> => {
+        const properties = { uiProps: { home: '', layout: '', login: '', fav_icon: '', ...uiProps } };
+        ok(await service.ask('PUT', '/profiles/main', { properties }));
+        ok(await service.ask('PUT', '/profiles/main/active'));
+      };
+      const icon = 'data:image/gif;base64,R0lGODlhAQABAAAAACw=';
+      const shown = () =>
+        page.evaluate(() => {
+          const { document } = globalThis as any;
+          const words = document.querySelector('.words')?.textContent ?? '';
+          const isNarrow = document.body.classList.contains('narrow');
+          return { words, isNarrow, icon: document.querySelector('link[rel=icon]').href.slice(0, 15) };
+        });
+      const words = 'Only for the <b>network</b> team';
+      await look({ home: '/jobs', layout: 'narrow', login: words, fav_icon: icon });
+      await page.goto(`${service.url}/console`);
+      await page.getByText(words).waitFor();
+      await page.looksRight('a login with words');
+      assert.deepEqual(await shown(), { words, isNarrow: true, icon: icon.slice(0, 15) });
+      await type(page.getByLabel('Username'), 'admin');
+      await type(page.getByLabel('Password'), adminPassword);
+      await press(page.getByRole('button', { name: 'Log in', exact: true }));
+      await page.getByRole('heading', { name: 'Jobs', level: 1 }).waitFor();
+      assert.equal(new URL(page.url()).hash, '#/jobs');
+      await press(page.getByRole('button', { name: 'Log out' }));
+      await page.getByLabel('Username').waitFor();
+      await look({ home: 'index.html', login: 'login.html', fav_icon: 'favicon.ico' });
+      await page.goto(`${service.url}/console?again`);
+      await page.getByRole('link', { name: 'Log in with issuer' }).waitFor();
+      const { icon: usual, ...rest } = await shown();
+      assert.deepEqual(rest, { words: '', isNarrow: false });
+      assert.ok(!usual.startsWith('data:image/gif'));
     },
 
     'makes a token, shows it once, and revokes it': async (page, way) => {
