@@ -4,12 +4,11 @@ import { sharing } from '../../concurrency/oneByOne.ts';
 import { isNoAccessToken, vouchedFor } from '../../domain/authorization/oidcClaims.ts';
 import type { OidcProvider } from '../../projections/authorization/providers.ts';
 import type { OpenId } from '../../southbound/port.ts';
-import { LoginRefused } from './basicLogins.ts';
 import type { Issuers } from './issuers.ts';
 import { keyedDigest } from './keyedDigest.ts';
 import type { Known, LoginSettings } from './principal.ts';
 import type { Proof, VerifiedAccounts } from './principals.ts';
-import { ProviderSilent } from './providerLogins.ts';
+import { LoginRefused, ProviderSilent } from './refusals.ts';
 
 /** An access token that was verified; times in milliseconds. */
 type Verified = { readonly proof: Proof; readonly since: number; readonly ends: number };
@@ -22,8 +21,7 @@ type Needs = {
   readonly now: () => number;
 };
 
-const refusal = (): LoginRefused =>
-  new LoginRefused('unauthenticated', 'The access token does not hold', { account: undefined });
+const refusal = (): LoginRefused => new LoginRefused('unauthenticated', 'The access token does not hold');
 
 /** The issuer that the token names, before anything of it is checked. */
 const issuerIn = (token: string): unknown => {

@@ -6,7 +6,7 @@ import type { Directory, OpenId } from '../../southbound/port.ts';
 import { type EventNotice, splitStream } from '../../store/event.ts';
 import { accessTokens as accessTokensOf } from './accessTokens.ts';
 import { apiTokens as apiTokensOf } from './apiTokens.ts';
-import { basicLogins, basicOf, LoginRefused, passwordCheck, type UserPassword } from './basicLogins.ts';
+import { basicLogins, basicOf, passwordCheck, type UserPassword } from './basicLogins.ts';
 import { clientCredentials } from './clientCredentials.ts';
 import { cookieText, cookieValue } from './cookies.ts';
 import { issuers as issuersOf } from './issuers.ts';
@@ -15,6 +15,7 @@ import { openIdLogins } from './openIdLogins.ts';
 import { cameBy, type Known, type LoginSettings, type Principal } from './principal.ts';
 import { accountChanges, concerning, principals, verifiedAccounts } from './principals.ts';
 import { providerLogins } from './providerLogins.ts';
+import { LoginRefused } from './refusals.ts';
 import { type LoginTokens, tokens as tokensOf } from './tokens.ts';
 import { type VouchedAccounts, vouchedAccounts, vouching as vouchingOf } from './vouching.ts';
 

@@ -1,7 +1,6 @@
 import { lruCache } from '../../concurrency/lruCache.ts';
 import { sharing } from '../../concurrency/oneByOne.ts';
-import { defined } from '../../domain/engine/defined.ts';
-import { type Code, RequestError } from '../../domain/engine/requestError.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Sealed } from '../../domain/engine/sealed.ts';
 import type { Node } from '../../node.ts';
 import { credentials, credentialTag } from '../../projections/authorization/accounts.ts';
@@ -11,7 +10,8 @@ import { keyedDigest } from './keyedDigest.ts';
 import { type limiter as limiterOf, networkOf, type Way } from './limiter.ts';
 import type { Known, LoginSettings } from './principal.ts';
 import type { Principals, VerifiedAccounts } from './principals.ts';
-import { type ProviderLogins, ProviderSilent } from './providerLogins.ts';
+import type { ProviderLogins } from './providerLogins.ts';
+import { LoginRefused, ProviderSilent } from './refusals.ts';
 import type { Answered, Vouching } from './vouching.ts';
 
 /** Decodes UTF-8. Throws when the bytes are not UTF-8. */
@@ -219,21 +219,3 @@ export const passwordCheck = ({ model, hashing, unseal }: Node, accounts: Princi
 };
 
 type PasswordCheck = ReturnType<typeof passwordCheck>;
-
-type About = {
-  /** Id of the account that was meant; undefined if there is none. */
-  readonly account: string | undefined;
-  readonly retryAfterSeconds?: number | undefined;
-  /** Further members of the answer. */
-  readonly members?: Readonly<Record<string, unknown>>;
-};
-
-/** A login that was refused. The answer does not tell whether the account exists; the record of denials does. */
-export class LoginRefused extends RequestError {
-  readonly account: string | undefined;
-  constructor(code: Code, message: string, { account, retryAfterSeconds, members }: About) {
-    super(code, message, defined({ retryAfterSeconds, members }));
-    this.name = 'LoginRefused';
-    this.account = account;
-  }
-}

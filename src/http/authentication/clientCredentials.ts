@@ -1,8 +1,9 @@
 import { tokenIdIn } from '../../commands/authorization/tokenTexts.ts';
 import type { Node } from '../../node.ts';
 import type { apiTokens as apiTokensOf } from './apiTokens.ts';
-import { LoginRefused, type UserPassword } from './basicLogins.ts';
+import type { UserPassword } from './basicLogins.ts';
 import type { Known, LoginSettings, Principal } from './principal.ts';
+import { LoginRefused } from './refusals.ts';
 import type { LoginTokens } from './tokens.ts';
 
 /** A token, and the seconds until it ends. */
@@ -44,7 +45,7 @@ export const clientCredentials = ({ node: { clock }, apiTokens, logins, settings
     const id = tokenIdIn(given.password);
     if (id !== undefined) return byToken(given, id, address);
     if (/^apt_[0-9a-f]{24}_/.test(given.password))
-      throw new LoginRefused('unauthenticated', 'No such token, or it has ended', { account: undefined });
+      throw new LoginRefused('unauthenticated', 'No such token, or it has ended');
     const { principal, credential } = await verify(given, address);
     const token = await logins.start({ actor: principal.actor, credential, requestId });
     return { token, expiresIn: settings().logoutTime * 60 };

@@ -3,11 +3,10 @@ import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Node } from '../../node.ts';
 import { type OidcProvider, type Provider, providers as stored } from '../../projections/authorization/providers.ts';
 import { documentOf } from '../../projections/engine/documents.ts';
-import { TokenRefused } from '../../southbound/openId.ts';
 import type { Claims, Person } from '../../southbound/port.ts';
-import { LoginRefused } from './basicLogins.ts';
 import type { Known } from './principal.ts';
-import { type ProviderLogins, ProviderSilent } from './providerLogins.ts';
+import type { ProviderLogins } from './providerLogins.ts';
+import { ProviderSilent } from './refusals.ts';
 
 type Vouched = {
   readonly person: Omit<Person, 'dn' | 'memberOf'>;
@@ -19,7 +18,7 @@ type Vouched = {
 const isOidcProvider = (provider: Provider): provider is OidcProvider => provider.type === 'oidc';
 
 /** The enabled providers of OpenID Connect, and the accounts of those whom they vouch for. */
-export const issuers = ({ model, warn }: Pick<Node, 'model' | 'warn'>, providers: ProviderLogins) => ({
+export const issuers = ({ model }: Pick<Node, 'model'>, providers: ProviderLogins) => ({
   enabledOnes: async (): Promise<readonly OidcProvider[]> => (await providers.enabledOnes()).filter(isOidcProvider),
   /** The enabled provider of this name. Throws `not_found`. */
   named: async (name: string): Promise<OidcProvider> => {
@@ -28,19 +27,7 @@ export const issuers = ({ model, warn }: Pick<Node, 'model' | 'warn'>, providers
       throw new RequestError('not_found', `No enabled provider of OpenID Connect is named ${JSON.stringify(name)}`);
     return provider;
   },
-  /** The answer of an issuer. Throws `ProviderSilent`, or `unauthenticated` if it vouches for nobody. */
-  answerOf: async <T>(provider: OidcProvider, ask: () => Promise<T>): Promise<T> => {
-    try {
-      return await providers.answerOf(provider, ask);
-    } catch (error) {
-      if (!(error instanceof TokenRefused)) throw error;
-      const { message: reason } = error;
-      warn('A login by an authentication provider was refused', { provider: provider.name, reason });
-      throw new LoginRefused('unauthenticated', 'The authentication provider does not vouch for this', {
-        account: undefined,
-      });
-    }
-  },
+  answerOf: providers.answerOf,
   /** The account of a person or client; undefined if they may not have one. */
   admit: async (provider: OidcProvider, { person, claims, saidAt }: Vouched): Promise<Known | undefined> => {
     const externalGroups = groupsIn(claims, provider.properties);

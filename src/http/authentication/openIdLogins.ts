@@ -5,10 +5,10 @@ import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Node } from '../../node.ts';
 import { externalIds, externalKey } from '../../projections/authorization/accounts.ts';
 import type { LoginAtIssuer, OpenId } from '../../southbound/port.ts';
-import { LoginRefused } from './basicLogins.ts';
 import { cookieOf, cookieValue } from './cookies.ts';
 import type { Issuers } from './issuers.ts';
 import type { LoginSettings } from './principal.ts';
+import { LoginRefused } from './refusals.ts';
 import type { LoginTokens } from './tokens.ts';
 
 /** An attempt to log in: its way back, and the secret of which its state, nonce, verifier and token are made. */
@@ -23,9 +23,7 @@ type Attempt = {
 /** A login that a browser did not begin, begins again, or that the provider does not vouch for. */
 export class BrowserLoginRefused extends LoginRefused {
   constructor() {
-    super('unauthenticated', 'This login did not begin in this browser, or took too long, or is used; log in again', {
-      account: undefined,
-    });
+    super('unauthenticated', 'This login did not begin in this browser, or took too long, or is used; log in again');
   }
 }
 

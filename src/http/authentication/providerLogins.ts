@@ -3,7 +3,6 @@ import { provisionAccount } from '../../commands/authorization/accounts.ts';
 import type { ProvisionInput } from '../../domain/authorization/accounts.ts';
 import { same } from '../../domain/engine/changes.ts';
 import type { Actor, Via } from '../../domain/engine/core.ts';
-import { RequestError } from '../../domain/engine/requestError.ts';
 import { groupMappingId } from '../../domain/group-mappings/groupMappings.ts';
 import type { Node } from '../../node.ts';
 import { accounts, externalIds, externalKey } from '../../projections/authorization/accounts.ts';
@@ -18,15 +17,7 @@ import type { Asked, Directory, DirectoryAnswer, OpenId, Person } from '../../so
 import { derivedId } from '../../store/derivedIds.ts';
 import type { Known, LoginSettings } from './principal.ts';
 import type { Principals } from './principals.ts';
-
-/** No provider that was asked knows the name, and one of them did not answer. */
-export class ProviderSilent extends RequestError {
-  constructor(provider: string) {
-    super('unavailable', `The authentication provider ${JSON.stringify(provider)} does not answer`, {
-      retryAfterSeconds: 5,
-    });
-  }
-}
+import { LoginRefused, ProviderSilent } from './refusals.ts';
 
 type Needs = {
   readonly node: Node;
@@ -49,9 +40,26 @@ type Admission = {
 
 const isDirectory = (provider: Provider): provider is LdapProvider => provider.type === 'ldap';
 
+/** Gives the answer of a provider. Throws `ProviderSilent` if it gives none, and `unauthenticated` if it vouches for nobody. */
+const answerReader =
+  (warn: Node['warn']) =>
+  async <T>({ name: provider }: Provider, ask: () => Promise<T>): Promise<T> => {
+    try {
+      return await ask();
+    } catch (error) {
+      if (error instanceof TokenRefused) {
+        warn('A login by an authentication provider was refused', { provider, reason: error.message });
+        throw new LoginRefused('unauthenticated', 'The authentication provider does not vouch for this');
+      }
+      warn('An authentication provider does not answer', { provider, reason: String(error) });
+      throw new ProviderSilent(provider);
+    }
+  };
+
 /** Asks authentication providers for callers whom no local account names, and makes their accounts. */
 export const providerLogins = ({ node, accounts: principals, directory, openId, settings }: Needs) => {
-  const { model, tools, handle, settled, warn } = node;
+  const { model, tools, handle, settled } = node;
+  const answerOf = answerReader(node.warn);
 
   // Every login needs them, and they hardly ever change.
   let latest: Promise<readonly Provider[]> | undefined;
@@ -102,17 +110,6 @@ export const providerLogins = ({ node, accounts: principals, directory, openId, 
     const actor: Actor = { id, username, provenance, groups: [], admin: false, via };
     await handle(provisionAccount, { id, input, actor, operation: 'provisionAccount', requestId: randomUUID() });
     await settled();
-  };
-
-  /** The answer of a provider. Throws `ProviderSilent` if it gives none; `TokenRefused` is an answer. */
-  const answerOf = async <T>({ name: provider }: Provider, ask: () => Promise<T>): Promise<T> => {
-    try {
-      return await ask();
-    } catch (error) {
-      if (error instanceof TokenRefused) throw error;
-      warn('An authentication provider does not answer', { provider, reason: String(error) });
-      throw new ProviderSilent(provider);
-    }
   };
 
   /** The account of a person whom the provider has verified, with what the provider says of them now. */

@@ -2,7 +2,8 @@ import { lruCache } from '../../concurrency/lruCache.ts';
 import { sharing } from '../../concurrency/oneByOne.ts';
 import type { Known, LoginSettings } from './principal.ts';
 import type { Proof, VerifiedAccounts } from './principals.ts';
-import { type ProviderLogins, ProviderSilent } from './providerLogins.ts';
+import type { ProviderLogins } from './providerLogins.ts';
+import { ProviderSilent } from './refusals.ts';
 
 /** An answer of a provider about a person. `silent`: the provider was asked again since, and did not answer. */
 export type Answered = { readonly since: number; silent: boolean };

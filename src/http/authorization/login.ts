@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { RequestError } from '../../domain/engine/requestError.ts';
-import { basicBytes, LoginRefused, type UserPassword } from '../authentication/basicLogins.ts';
+import { basicBytes, type UserPassword } from '../authentication/basicLogins.ts';
+import { LoginRefused } from '../authentication/refusals.ts';
 import type { ActionRoute, AreaRoutes, Call } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';
 import { orWrapped } from '../engine/schemas.ts';

@@ -328,7 +328,8 @@ describeInBrowser('console: stories', () => {
       await press(page.getByRole('button', { name: 'Log out' }));
       await page.getByLabel('Username').waitFor();
       await look({ home: 'index.html', login: 'login.html', fav_icon: 'favicon.ico' });
-      await page.goto(`${service.url}/console?again`);
+      await page.goto('about:blank');
+      await page.goto(`${service.url}/console`);
       await page.getByRole('link', { name: 'Log in with issuer' }).waitFor();
       const { icon: usual, ...rest } = await shown();
       assert.deepEqual(rest, { words: '', isNarrow: false });
