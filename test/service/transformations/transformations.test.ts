@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import fc from 'fast-check';
 import { positionOf } from '../../support/hostile.ts';
 import { ok, refused } from '../../support/people.ts';
+import { seed } from '../../support/sample.ts';
 import { step, wire } from '../../support/transformationSamples.ts';
 import { usePeople, useService } from '../../support/useService.ts';
 
@@ -17,6 +19,53 @@ const site = {
   ],
   functions: [],
 };
+
+type Json = any; // documents are any JSON
+
+const odd = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom<Json>('a', '__proto__', 'constructor', 1, null, {}, [], '#/1[0]', 'x'.repeat(70_000)),
+  },
+  { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 2 }) },
+);
+/** Mostly one of these, else any JSON. */
+const mostly = (...values: readonly Json[]) =>
+  fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...values) }, { weight: 1, arbitrary: odd });
+const pointer = mostly('', '/a', '/args/0/value', '/args/1/value/x', '/return', '/__proto__', '/-1');
+const end = fc.record({
+  location: mostly('incoming', 'outgoing', 'method', 'declaration', 'template', 'function', 'context'),
+  name: mostly('a', 'b', 1, 2, 3, '__proto__'),
+  ptr: pointer,
+});
+const oddStep = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({ type: fc.constant('assign'), from: end, to: end, context: mostly('#', '#/1[0]') }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      id: mostly(1, 2, 3),
+      type: mostly('method', 'declaration', 'template', 'context'),
+      library: mostly('String', 'Array', 'Object', 'Math', 'RegExp', 'JSON'),
+      method: mostly('concat', 'map', 'reduce', 'keys', 'test', 'parse', 'fill', 'new Array', 'toString'),
+      args: mostly([], [{ value: 'a' }], [{ value: 1e9 }, { value: '(a+)+$' }], [{ value: 'f' }]),
+    }),
+  },
+  { weight: 1, arbitrary: odd },
+);
+const place = fc.oneof(
+  { weight: 9, arbitrary: fc.record({ $id: mostly('a', 'b'), type: mostly('string', 'array') }) },
+  { weight: 1, arbitrary: odd },
+);
+const parts = {
+  incoming: fc.array(place, { maxLength: 3 }),
+  outgoing: fc.array(place, { maxLength: 3 }),
+  steps: fc.array(oddStep, { maxLength: 8 }),
+};
+const oddFunction = fc.record({ id: mostly(1), name: mostly('f', 'a'), ...parts, functions: mostly([]) });
+const oddTransformation = fc.record({ ...parts, functions: fc.array(oddFunction, { maxLength: 2 }) });
 
 describe('Transformations, over HTTP', () => {
   const path = '/template_builder/transformations';
@@ -37,6 +86,28 @@ describe('Transformations, over HTTP', () => {
     const { text } = await service.ask('GET', `${path}/${_id}/export`);
     assert.equal(text, document);
     assert.equal((await bring(text)).lastUpdated, lastUpdated);
+  });
+
+  it('of any form are kept or refused, and run or say why not', async function () {
+    this.timeout(3_600_000);
+    const count = process.env.SOAK_ROUNDS ? 2000 : 30;
+    const statuses = new Map<number, number>();
+    for (const [i, document] of fc.sample(oddTransformation, { numRuns: count, seed }).entries()) {
+      const named = { ...document, name: `Hostile ${i}` };
+      const saved = await service.ask('POST', path, named);
+      assert.ok(saved.status === 200 || saved.status === 400, saved.text);
+      const validated = await service.ask('POST', `${path}/validate`, named);
+      assert.equal(validated.status, saved.status, validated.text);
+      if (saved.status !== 200) continue;
+      const { _id, faults } = saved.body.data;
+      const { status, text } = await run(_id, { a: 'x', b: [1, 'y'] });
+      assert.ok(status === 422 || (status === 200 && faults.length === 0), text);
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    }
+    assert.ok(
+      [200, 422].every((status) => statuses.has(status)),
+      JSON.stringify([...statuses]),
+    );
   });
 
   it('are shown with faults and warnings, and refused for their form', async () => {
