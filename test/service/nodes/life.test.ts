@@ -95,13 +95,6 @@ describe('the program', function () {
     assert.equal(await second.stop(), 0);
   });
 
-  it('refuses a folder that another process uses, and says so', async () => {
-    await start();
-    const second = startProgram([], { PORT: '0', DATA_DIR: folder });
-    assert.equal(await second.ended, 1);
-    assert.match(second.output().err, new RegExp(folder));
-  });
-
   it('sets a password offline, only while the service is stopped', async () => {
     const server = await start();
     const busy = startProgram(['account', 'passwd', 'admin'], { DATA_DIR: folder });
