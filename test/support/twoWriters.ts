@@ -1,13 +1,21 @@
 import assert from 'node:assert/strict';
 import type { EventStore } from '../../src/store/port.ts';
+import { sampled } from './sample.ts';
 import { stopping } from './stopping.ts';
 import { until } from './until.ts';
 import { outcome, writer } from './writer.ts';
 
 type Node = ReturnType<typeof writer>;
 
-/** Two writers with caches of their own over one store; `open` gives the store. Runs unchanged on every store. */
-export const twoWriters = (title: string, open: () => Promise<{ store: EventStore; close: () => Promise<void> }>) =>
+/**
+ * Two writers with caches of their own over one store; `open` gives the store. Runs unchanged on every store. `few`: how
+ * many stops and overtakings `npm test` tries, drawn by FAULT_SEED; all unless given.
+ */
+export const twoWriters = (
+  title: string,
+  open: () => Promise<{ store: EventStore; close: () => Promise<void> }>,
+  few = Infinity,
+) =>
   describe(`two writers: ${title}`, () => {
     let store: EventStore;
     let close: () => Promise<void>;
@@ -99,75 +107,72 @@ export const twoWriters = (title: string, open: () => Promise<{ store: EventStor
       },
     };
 
-    for (const [what, { steps, before, first, second }] of Object.entries(cases)) {
-      for (let step = 1; step <= steps; step++) {
-        for (const moment of ['before', 'after'] as const) {
-          it(`${what}: the first stops ${moment} append ${step}, the second goes through, one bears the name`, async () => {
-            if (before) await before(node(store, { reacting: false }));
-            const held = stopped(step, moment);
-            const [one, two] = [node(held.store), node(store)];
-            const slow = outcome(first(one));
-            await atStop(held, slow);
-            const quick = await outcome(second(two));
-            held.resume();
-            const late = await slow;
-            const names = await bearers('x', ['a', 'b']);
-            assert.deepEqual(
-              names.length,
-              1,
-              `bearers: ${names.join()}; first: ${JSON.stringify(late)}, second: ${JSON.stringify(quick)}`,
-            );
-            const won = (result: unknown) => typeof result === 'object';
-            assert.equal(won(late), names[0] === 'a', 'the first is told the truth');
-            assert.equal(won(quick), names[0] === 'b', 'the second is told the truth');
-          });
+    const scenes = Object.entries(cases).flatMap(([what, { steps, ...work }]) =>
+      Array.from({ length: steps }, (_, n) => ({ ...work, what, step: n + 1 })),
+    );
+    const stops = scenes.flatMap((scene) => (['before', 'after'] as const).map((moment) => ({ ...scene, moment })));
+    for (const { what, step, moment, before, first, second } of sampled(stops, few)) {
+      it(`${what}: the first stops ${moment} append ${step}, the second goes through, one bears the name`, async () => {
+        if (before) await before(node(store, { reacting: false }));
+        const held = stopped(step, moment);
+        const [one, two] = [node(held.store), node(store)];
+        const slow = outcome(first(one));
+        await atStop(held, slow);
+        const quick = await outcome(second(two));
+        held.resume();
+        const late = await slow;
+        const names = await bearers('x', ['a', 'b']);
+        assert.deepEqual(
+          names.length,
+          1,
+          `bearers: ${names.join()}; first: ${JSON.stringify(late)}, second: ${JSON.stringify(quick)}`,
+        );
+        const won = (result: unknown) => typeof result === 'object';
+        assert.equal(won(late), names[0] === 'a', 'the first is told the truth');
+        assert.equal(won(quick), names[0] === 'b', 'the second is told the truth');
+      });
 
-          it(`${what}: the first dies ${moment} append ${step}, and the name is not lost`, async () => {
-            if (before) await before(node(store, { reacting: false }));
-            const held = stopped(step, moment);
-            const [one, two] = [node(held.store), node(store)];
-            const dead = outcome(first(one));
-            await atStop(held, dead);
-            await outcome(second(two));
-            const third = await outcome(two.make('d', 'x'));
-            const names = await bearers('x', ['a', 'b', 'd']);
-            assert.ok(
-              names.length === 1 || (what.startsWith('an intent') && names.length === 0),
-              `bearers: ${names.join()}`,
-            );
-            assert.equal(third, 'conflict', 'the name is taken now');
-            held.resume();
-            await dead;
-          });
-        }
-      }
+      it(`${what}: the first dies ${moment} append ${step}, and the name is not lost`, async () => {
+        if (before) await before(node(store, { reacting: false }));
+        const held = stopped(step, moment);
+        const [one, two] = [node(held.store), node(store)];
+        const dead = outcome(first(one));
+        await atStop(held, dead);
+        await outcome(second(two));
+        const third = await outcome(two.make('d', 'x'));
+        const names = await bearers('x', ['a', 'b', 'd']);
+        assert.ok(
+          names.length === 1 || (what.startsWith('an intent') && names.length === 0),
+          `bearers: ${names.join()}`,
+        );
+        assert.equal(third, 'conflict', 'the name is taken now');
+        held.resume();
+        await dead;
+      });
     }
 
-    for (const [what, { steps, before, first, second }] of Object.entries(cases)) {
-      for (let step = 1; step <= steps; step++) {
-        for (let other = 1; other <= 3; other++) {
-          it(`${what}: the first stops before append ${step}, the second before its append ${other} until the first is through, one bears the name`, async () => {
-            if (before) await before(node(store, { reacting: false }));
-            const [held, overtaken] = [stopped(step), stopped(other)];
-            const [one, two] = [node(held.store), node(overtaken.store)];
-            const slow = outcome(first(one));
-            await atStop(held, slow);
-            const quick = outcome(second(two));
-            await atStop(overtaken, quick);
-            held.resume();
-            const late = await slow;
-            overtaken.resume();
-            const names = await quick.then(() => bearers('x', ['a', 'b']));
-            assert.equal(
-              names.length,
-              1,
-              `bearers: ${names.join()}; first: ${JSON.stringify(late)}, second: ${JSON.stringify(await quick)}`,
-            );
-            assert.equal(typeof late === 'object', names[0] === 'a', 'the first is told the truth');
-            assert.equal(typeof (await quick) === 'object', names[0] === 'b', 'the second is told the truth');
-          });
-        }
-      }
+    const overtakings = scenes.flatMap((scene) => [1, 2, 3].map((other) => ({ ...scene, other })));
+    for (const { what, step, other, before, first, second } of sampled(overtakings, few)) {
+      it(`${what}: the first stops before append ${step}, the second before its append ${other} until the first is through, one bears the name`, async () => {
+        if (before) await before(node(store, { reacting: false }));
+        const [held, overtaken] = [stopped(step), stopped(other)];
+        const [one, two] = [node(held.store), node(overtaken.store)];
+        const slow = outcome(first(one));
+        await atStop(held, slow);
+        const quick = outcome(second(two));
+        await atStop(overtaken, quick);
+        held.resume();
+        const late = await slow;
+        overtaken.resume();
+        const names = await quick.then(() => bearers('x', ['a', 'b']));
+        assert.equal(
+          names.length,
+          1,
+          `bearers: ${names.join()}; first: ${JSON.stringify(late)}, second: ${JSON.stringify(await quick)}`,
+        );
+        assert.equal(typeof late === 'object', names[0] === 'a', 'the first is told the truth');
+        assert.equal(typeof (await quick) === 'object', names[0] === 'b', 'the second is told the truth');
+      });
     }
 
     it('a rename that sleeps through an intent for its name does not get it back from a third', async () => {

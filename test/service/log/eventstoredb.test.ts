@@ -38,10 +38,11 @@ const partOf = (store: EventStore, prefix: string): EventStore => {
 
 /** Contract and races over one log, which all tests share. Each race reads it from its beginning, so these come first. */
 const holds = (name: string, url: () => string): void => {
-  twoWriters(name, async () => {
+  const part = async () => {
     const store = await open(url());
     return { store: partOf(store, `${randomUUID()}.`), close: store.close };
-  });
+  };
+  twoWriters(name, part, 8);
   storeContract(name, () => open(url()));
   it(`${name}: gives the newest events first`, async () => {
     const store = await open(url());

@@ -34,4 +34,5 @@ twoWriters(
       return appended;
     },
   })),
+  16,
 );
