@@ -13,6 +13,7 @@ import {
   type DeviceSource,
   type DevicesAsked,
   type KnownDevice,
+  type KnownSource,
 } from '../domain/configuration-manager/deviceSources.ts';
 import type { Actor } from '../domain/engine/core.ts';
 import { defined } from '../domain/engine/defined.ts';
@@ -48,6 +49,8 @@ type Needs = {
   readonly sources: {
     /** The sources that know a device, among those that the actor sees. */
     find(device: string, actor: Actor): Promise<readonly KnownDevice[]>;
+    /** The sources of each of the devices that have any, among those that the actor sees. */
+    sourcesOf(names: readonly string[], actor: Actor): Promise<ReadonlyMap<string, readonly KnownSource[]>>;
     list(asked: DevicesAsked, actor: Actor, order: readonly string[]): Promise<DevicePage>;
     /** The credential of a name, with sealed secrets; undefined if nobody has it, or the actor does not see it. */
     credential(name: string, actor: Actor): Promise<Members | undefined>;
@@ -99,6 +102,12 @@ const abilitiesOf = (type: KnownDevice['type'], { ostype }: Device, { show }: Me
 };
 
 const keyOf = ({ kind, name }: DeviceSource): string => JSON.stringify([kind, name]);
+
+/** The inventories among the first sources of some devices. */
+const firstInventories = (all: ReadonlyMap<string, readonly KnownSource[]>, order: readonly string[]): string[] => {
+  const firsts = [...all.values()].map((some) => some.toSorted(bySource(order))[0]);
+  return [...new Set(firsts.flatMap((first) => (first?.kind === 'inventory' ? first.id : [])))];
+};
 
 /**
  * Finds and calls devices through their sources. Each call opens its source as it is stored at that moment. Calls are
@@ -228,6 +237,7 @@ export const devicesOf = ({ sources, order, unseal, guard, labFolder }: Needs): 
         const { source, type, device, properties, backups } = await lookUp(name, actor);
         return { source, type, device, abilities: abilitiesOf(type, device, properties), ...defined({ backups }) };
       },
+      inventoriesOf: async (names) => firstInventories(await sources.sourcesOf(names, actor), order()),
       checkCredentials: async (name) => {
         const device = await lookUp(name, actor);
         const failure = (reason: string) => adapterFailure(device.source.name, `the device ${reason}`);

@@ -128,6 +128,8 @@ export type DeviceCalls = {
 type SeenDevices = {
   /** Returns the device of a name. Throws `not_found` where no source that is seen knows the name. */
   find(device: string): Promise<FoundDevice>;
+  /** The ids of the inventories that these devices are of, each once. Devices of adapters, and those that are not seen, have none. */
+  inventoriesOf(names: readonly string[]): Promise<string[]>;
   /** Throws `conflict` if the actor does not see a credential that the device is reached with. */
   checkCredentials(device: string): Promise<void>;
   /** Returns a page of devices, sorted by name. */

@@ -26,6 +26,7 @@ const allowed = { hosts: new Set(['127.0.0.1']), addresses: blockList([]) };
 const devices = devicesOf({
   sources: {
     find: async () => [known],
+    sourcesOf: async () => new Map(),
     list: async () => ({ total: 0, list: [] }),
     credential: async () => undefined,
     pinned: async () => undefined,

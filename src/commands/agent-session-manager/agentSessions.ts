@@ -91,7 +91,7 @@ export const endSession = command({
   on: 'existing',
   decide: end,
   prepare: async ({ state: { job: started }, actor }, tools) => ({
-    gbac: await accessListThatDenies(actor, defined({ started }), tools),
+    gbac: await accessListThatDenies(actor, defined({ started, inventories: started?.inventories }), tools),
   }),
   gbac: (_, { gbac }) => gbac,
 });

@@ -89,6 +89,18 @@ const followComplianceReport = ofReport({
   decide: followReport,
 });
 
+/**
+ * The newest reports on the subject of a report. Those of earlier versions do not say an inventory: they count for the first
+ * one that has such a device.
+ */
+const newestOn = async ({ inventory = null, ...report }: StoredReport, tools: Tools): Promise<readonly string[]> => {
+  const newest = await tools.idsNamed(complianceReports, subjectOf({ ...report, inventory }));
+  if (inventory === null) return newest;
+  const others = await tools.idsNamed(complianceReports, subjectOf(report));
+  const states = await Promise.all(others.map((id) => tools.state(complianceReport, id)));
+  return [...newest, ...states.flatMap(({ report: one }) => (one && one.inventory === undefined ? one.id : []))];
+};
+
 const positionOf = async (id: string, { events }: Tools): Promise<number> =>
   (await events(complianceReport, id, 0))[0]?.position ?? 0;
 
@@ -97,7 +109,7 @@ const positionOf = async (id: string, { events }: Tools): Promise<number> =>
  * agree on it: no other report ever follows that one. The read models show all reports up to this one.
  */
 const followFormer = async ({ data, position }: Recorded<StoredReport>, tools: Tools): Promise<readonly Next[]> => {
-  const newest = await tools.idsNamed(complianceReports, subjectOf(data));
+  const newest = await newestOn(data, tools);
   const placed = await Promise.all(newest.map(async (id) => ({ id, at: await positionOf(id, tools) })));
   const [before] = placed.filter(({ at }) => at < position).sort((one, other) => other.at - one.at);
   if (!before) return [];

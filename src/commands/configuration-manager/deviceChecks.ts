@@ -7,7 +7,7 @@ import {
   reportOf,
   whyNotCompared,
 } from '../../domain/configuration-manager/complianceReports.ts';
-import type { KnownDevice } from '../../domain/configuration-manager/deviceSources.ts';
+import type { KnownDevice, KnownSource } from '../../domain/configuration-manager/deviceSources.ts';
 import type { TreeState } from '../../domain/configuration-manager/trees.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { defined } from '../../domain/engine/defined.ts';
@@ -65,33 +65,54 @@ type Subject = {
 /** The parts of a plan that count for one node. */
 type OfPlan = { readonly variables?: Variables | undefined; readonly grading?: Grading | undefined };
 
+/** `inventory`: the id of the one that the device is of, or that its attributes are from. */
+export type DeviceFacts = {
+  readonly device: CheckedDevice;
+  readonly source?: KnownSource;
+  readonly inventory?: string;
+};
+
 /** The facts about devices that golden texts see. */
 export const deviceFacts = ({ tools, model, devices }: Pick<Needs, 'tools' | 'model' | 'devices'>) => {
   /**
-   * The attributes of the node of that name in the first inventory that has one, of those that the actor sees. They have no
-   * secrets here.
+   * The attributes of a device of an inventory; of one of an adapter, those of the node of its name in the first inventory
+   * that has one, of those that the actor sees. They have no secrets here.
    */
-  const attributesOf = async (device: string, actor: Actor): Promise<CheckedDevice['attributes']> => {
+  const attributesOf = async (
+    { kind, id }: KnownSource,
+    device: string,
+    actor: Actor,
+  ): Promise<Pick<CheckedDevice, 'attributes'> & Pick<DeviceFacts, 'inventory'>> => {
     const visible = (await queryAll(tools, inventories)).filter((doc) => tools.mayRead(inventories, doc, actor));
-    const ids = visible.map(({ _id }) => `${_id}/${device}`);
-    const entry = (await model.getMany(nodes.collection, ids)).find((one) => one !== undefined);
-    if (!entry) return undefined;
+    const ids = kind === 'inventory' ? [id] : visible.map(({ _id }) => _id);
+    const entries = await model.getMany(
+      nodes.collection,
+      ids.map((one) => `${one}/${device}`),
+    );
+    const at = entries.findIndex((one) => one !== undefined);
+    const entry = entries[at];
+    if (!entry) return {};
     const { attributes }: NodeDoc = JSON.parse(entry.text);
     const plain = Object.entries(attributes).filter(([name]) => !isSecretName(name));
-    return maskSecrets(Object.fromEntries(plain)) as CheckedDevice['attributes'];
+    return {
+      attributes: maskSecrets(Object.fromEntries(plain)) as Variables,
+      ...defined({ inventory: ids[at] }),
+    };
   };
 
   /** The facts about a device; of one that the actor does not see, the name alone. */
-  const factsOf = async (device: string, actor: Actor): Promise<CheckedDevice> => {
+  const factsOf = async (device: string, actor: Actor): Promise<DeviceFacts> => {
     try {
       const {
         source,
         device: { name, ostype, host },
       } = await devices.seenBy(actor).find(device);
-      const attributes = await attributesOf(device, actor);
-      return defined({ name, ostype, host, adapter: source.name, attributes });
+      const { attributes, inventory } = await attributesOf(source, device, actor);
+      const ofInventory = source.kind === 'inventory' ? source.id : inventory;
+      const known = defined({ name, ostype, host, adapter: source.name, attributes });
+      return { device: known, source, ...defined({ inventory: ofInventory }) };
     } catch (error) {
-      if (error instanceof RequestError && error.code === 'not_found') return { name: device };
+      if (error instanceof RequestError && error.code === 'not_found') return { device: { name: device } };
       throw error;
     }
   };

@@ -8,6 +8,7 @@ import {
   filterMembers,
   fitsFilter,
   type KnownDevice,
+  type KnownSource,
 } from '../../domain/configuration-manager/deviceSources.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { defined } from '../../domain/engine/defined.ts';
@@ -256,6 +257,20 @@ const newSources = ({ tools, model }: Needs) => {
         const device = entry && ofNode(inventory, entry.text);
         if (device) found.push(device);
       }
+      return found;
+    },
+
+    /** The sources of each of the devices that have any, in no particular order. */
+    sourcesOf: async (names: readonly string[], actor: Actor): Promise<ReadonlyMap<string, readonly KnownSource[]>> => {
+      const found = new Map<string, KnownSource[]>();
+      const add = (name: string, source: KnownSource): unknown => found.set(name, [...(found.get(name) ?? []), source]);
+      const wanted = new Set(names);
+      for (const { name: adapter, devices } of await seenIn(adapters, actor))
+        for (const { name } of devices)
+          if (wanted.has(name)) add(name, { kind: 'adapter', name: adapter, id: adapter });
+      for (const inventory of await seenIn(inventories, actor))
+        for (const name of await named(inventory, names))
+          add(name, { kind: 'inventory', name: inventory.name, id: inventory._id });
       return found;
     },
 

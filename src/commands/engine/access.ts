@@ -3,18 +3,17 @@ import { RequestError } from '../../domain/engine/requestError.ts';
 import { wordsOf } from '../../domain/engine/resource.ts';
 import type { Tools } from './define.ts';
 
-const isOpen = ({ read, write, accounts }: Gbac): boolean =>
-  read.length + write.length === 0 && (accounts === undefined || isOpen(accounts));
+const isOpen = ({ read, write, accounts, closed }: Gbac): boolean =>
+  !closed && read.length + write.length === 0 && (accounts === undefined || isOpen(accounts));
 
 const isIn = ({ groups, id }: Actor, { accounts, ...names }: Gbac, list: 'read' | 'write'): boolean =>
   names[list].some((name) => groups.includes(name)) || (accounts?.[list].includes(id) ?? false);
 
 /** If the lists are empty, everybody may read. Otherwise one of them must name the actor (docs/behaviour/access.md). */
-export const mayRead = (actor: Actor, gbac: Gbac): boolean =>
-  actor.admin || isOpen(gbac) || isIn(actor, gbac, 'read') || isIn(actor, gbac, 'write');
+export const mayRead = (actor: Actor, gbac: Gbac): boolean => mayWrite(actor, gbac) || isIn(actor, gbac, 'read');
 
 export const mayWrite = (actor: Actor, gbac: Gbac): boolean =>
-  actor.admin || isOpen(gbac) || isIn(actor, gbac, 'write');
+  (actor.admin && !gbac.closed) || isOpen(gbac) || isIn(actor, gbac, 'write');
 
 type Resource = { readonly of: Aggregate; readonly id: string };
 

@@ -12,6 +12,7 @@ import {
   type JobMove,
   type JobState,
   job,
+  noteInventories,
   startChild as start,
   type Variables,
   withoutOrigin,
@@ -113,7 +114,9 @@ const childStartOf = async (
   refuseUnfit(running);
   const { automation, groups, watchers, depth = 0 } = started;
   const origin = { job: parent, task: taskId, run, index, level };
-  return { child: { name, variables, automation, groups, watchers, depth, parent: origin }, running };
+  const { inventories } = state;
+  const named = defined({ inventories: inventories && [...inventories] });
+  return { child: { name, variables, automation, groups, watchers, depth, parent: origin, ...named }, running };
 };
 
 const ofService: readonly string[] = ['unavailable', 'internal', 'limited'];
@@ -162,13 +165,15 @@ const noteChild = command({
     const childId = childIdOf(id, input);
     const child = await tools.state(job, childId);
     const work = await workOf({ id, state, now }, tools);
-    if (job.exists(child)) return { end: endOf(child), work };
+    if (job.exists(child)) return { end: endOf(child), inventories: child.inventories ?? [], work };
     const found = await orRefusal(() => childStartOf({ id: childId, input: { parent: id, ...input }, now }, tools));
     const why = 'refused' in found ? { error: found.refused.message } : {};
-    return { end: { status: 'refused', ...why } as const, work };
+    return { end: { status: 'refused', ...why } as const, inventories: [], work };
   },
-  decide: (state, input, { refs: { end, work } }) =>
-    state.tasks && work ? decideTasks(state, work, (_, tasks) => note(tasks, input, end)) : [],
+  decide: (state, input, { refs: { end, inventories, work } }) => {
+    const events = state.tasks && work ? decideTasks(state, work, (_, tasks) => note(tasks, input, end)) : [];
+    return events.length > 0 ? [...noteInventories(state, { inventories }), ...events] : [];
+  },
 });
 
 /**

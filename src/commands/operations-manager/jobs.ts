@@ -1,9 +1,10 @@
 import { Type } from 'typebox';
 import { everybody } from '../../domain/authorization/gbac.ts';
 import { namesOf } from '../../domain/authorization/groups.ts';
-import type { Actor, Gbac } from '../../domain/engine/core.ts';
+import { type Actor, type Gbac, mayName } from '../../domain/engine/core.ts';
 import { retirementLock } from '../../domain/engine/retirement.ts';
 import { sealSecrets } from '../../domain/engine/secretFields.ts';
+import { inventory } from '../../domain/inventory-manager/inventories.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
 import { claimNumber } from '../../domain/operations-manager/jobClaims.ts';
 import {
@@ -21,6 +22,7 @@ import {
   type JobState,
   job,
   jobMoves,
+  noteInventories,
   start,
   type Variables,
   withoutOrigin,
@@ -86,13 +88,22 @@ export const startJob = command({
 
 type Lists = Pick<JobStarted, 'automation' | 'groups'> & { readonly workflow?: JobStarted['workflow'] };
 
+const closed: Gbac = { read: [], write: [], closed: true };
+
+/** The list of the inventory as it is now. */
+const ofInventory = async (id: string, actor: Actor, { stateForRights }: Tools): Promise<Gbac> =>
+  mayName(actor, inventory.category, id)
+    ? (inventory.gbac?.(await stateForRights(inventory, id)) ?? everybody)
+    : closed;
+
 /**
  * The access list that denies the actor access to a job, else an open one. A job follows its own groups, the lists of
- * its automation, and that of the project of its workflow: whoever may see the job and run the workflow may change it.
+ * its automation, those of the inventories whose devices it names, and that of the project of its workflow: whoever may
+ * see the job and run the workflow may change it.
  */
 export const accessListThatDenies = async (
   actor: Actor,
-  { started }: { readonly started?: Lists | undefined },
+  { started, inventories = [] }: { readonly started?: Lists | undefined } & Pick<JobState, 'inventories'>,
   tools: Tools,
 ): Promise<Gbac> => {
   const { groups = [], automation: id = null, workflow: running } = started ?? {};
@@ -101,6 +112,7 @@ export const accessListThatDenies = async (
   const lists: readonly Gbac[] = [
     { read: [], write: groups },
     { read: [], write: [...read, ...write] },
+    ...(await Promise.all(inventories.map((id) => ofInventory(id, actor, tools)))),
     ...(ofWorkflow ? [ofWorkflow] : []),
   ];
   return lists.find((list) => !mayRead(actor, list)) ?? lists.find((list) => !mayWrite(actor, list)) ?? everybody;
@@ -116,6 +128,14 @@ export const whyNotMoved = async (
   if (!mayRead(actor, list)) return 'hidden';
   return mayWrite(actor, list) ? undefined : 'closed';
 };
+
+/** Part of a run that comes upon devices of inventories, before it stores anything about them. */
+export const noteJobInventories = command({
+  name: 'noteJobInventories',
+  input: Type.Object({ inventories: Type.Array(Type.String()) }),
+  on: 'existing',
+  decide: noteInventories,
+});
 
 const claim = Type.Optional(claimNumber);
 

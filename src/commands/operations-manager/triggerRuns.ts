@@ -80,6 +80,8 @@ export type Run = {
   /** Without form data, that of the trigger counts. */
   readonly given: Incoming;
   readonly event?: FiringEvent & { readonly id: string };
+  /** The ids of the inventories whose devices the event names. */
+  readonly inventories?: readonly string[];
   /** The instant of the schedule, epoch milliseconds. */
   readonly instant?: number;
   readonly depth: number;
@@ -303,7 +305,7 @@ export const triggerRuns = ({ handle, tools, filters, evaluate, now }: Needs) =>
   };
 
   const start = async (run: Run): Promise<CommandResult> => {
-    const { trigger, automation, actor, event, instant = null, depth, about } = run;
+    const { trigger, automation, actor, event, instant = null, depth, inventories = [], about } = run;
     const id = run.jobId ?? randomId();
     // It is not judged again.
     const before = await again(run);
@@ -327,6 +329,7 @@ export const triggerRuns = ({ handle, tools, filters, evaluate, now }: Needs) =>
       event: event?.id ?? null,
       instant,
       depth,
+      ...(inventories.length > 0 && { inventories: [...inventories] }),
       // The account that starts a run watches it. Nobody watches a run that starts by itself.
       watchers: event || run.instant !== undefined ? [] : [who.id],
     };

@@ -7,7 +7,7 @@ import { refuseReserved } from '../operations-manager/publishedEvents.ts';
 import type { Outcome, runAgentSchema, SessionStatus } from './agentSessionSchemas.ts';
 
 /** The job that runs the agent, and what says who may see it. That never changes. */
-const job = Type.Object({ id: text, automation: textOrNull, groups: texts });
+const job = Type.Object({ id: text, automation: textOrNull, groups: texts, inventories: Type.Optional(texts) });
 export type SessionJob = SchemaData<typeof job>;
 
 const started = Type.Object({

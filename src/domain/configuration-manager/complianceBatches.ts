@@ -32,6 +32,9 @@ const batchNode = Type.Object({
   copies: Type.Optional(texts),
 });
 
+/** The inventories of the devices: whoever may read the run may read these. */
+const inventories = Type.Optional(texts);
+
 const start = Type.Object({
   job: text,
   plan: textOrNull,
@@ -39,6 +42,7 @@ const start = Type.Object({
   failed: Type.Array(failure),
   throttle: Type.Optional(whole),
   grading: Type.Optional(grading),
+  inventories,
 });
 export type BatchStart = SchemaData<typeof start>;
 export type BatchNode = BatchStart['nodes'][number];
@@ -51,10 +55,11 @@ const end = Type.Object({
   grade: textOrNull,
   devices: whole,
   failed: Type.Array(failure),
+  inventories,
 });
 export type BatchEnd = SchemaData<typeof end>;
 
-const request = Type.Object({ job: text, plan: textOrNull });
+const request = Type.Object({ job: text, plan: textOrNull, inventories });
 export type BatchRequest = SchemaData<typeof request>;
 
 /** How a run stops before its end. */
@@ -152,7 +157,7 @@ const batchSchema = Type.Object(
   },
   { title: 'ComplianceBatch', description: 'Run of compliance checks' },
 );
-export type BatchDoc = Static<typeof batchSchema>;
+export type BatchDoc = Static<typeof batchSchema> & { readonly inventories?: readonly string[] };
 
 const devices = Type.Optional(Type.Array(name('Name of a device'), { maxItems: 10_000, description: 'Devices' }));
 

@@ -67,7 +67,9 @@ const reasonWithPlace = (outcome: Extract<Outcome, { readonly reason: string }>,
 };
 
 type Report = ReturnType<typeof reportOf>;
+/** `inventory`: that of the device; null: an adapter's device, or none. Reports of earlier versions do not say it. */
 export type StoredReport = Omit<Report, 'id' | 'batchId' | 'planId' | 'inheritedSpecIds'> & {
+  readonly inventory?: string | null;
   readonly inheritedSpecIds: readonly string[];
   readonly id: string;
   readonly batchId: string;
@@ -162,7 +164,11 @@ export const reportSchema = Type.Object(
 
 /** A report in events. `follows`: in earlier versions the reports that it takes the place of as the newest. */
 const storedReport = Type.Unsafe<StoredReport & { readonly follows?: readonly string[] }>(
-  Type.Object({ ...reportSchema.properties, follows: Type.Optional(texts) }),
+  Type.Object({
+    ...reportSchema.properties,
+    inventory: Type.Optional(textOrNull),
+    follows: Type.Optional(texts),
+  }),
 );
 
 const change = Type.Object({
@@ -201,15 +207,14 @@ export const complianceReport = aggregate<ComplianceReportState, ComplianceRepor
   exists: ({ report }) => report !== undefined,
 });
 
-/** The device, the node and the plan of a report: reports of another plan have other readers, so they do not count. */
-export const subjectOf = ({
-  deviceName,
-  treeId,
-  version,
-  nodeId,
-  planId,
-}: Pick<StoredReport, 'deviceName' | 'treeId' | 'version' | 'nodeId' | 'planId'>): string =>
-  `${deviceName}\n${JSON.stringify([treeId, version, nodeId, planId])}`;
+type Subject = Pick<StoredReport, 'deviceName' | 'treeId' | 'version' | 'nodeId' | 'planId' | 'inventory'>;
+
+/**
+ * The device, the node, the plan and the inventory of a report: reports of another plan or inventory have other readers, so
+ * they do not count.
+ */
+export const subjectOf = ({ deviceName, treeId, version, nodeId, planId, inventory }: Subject): string =>
+  `${deviceName}\n${JSON.stringify([treeId, version, nodeId, planId, ...(inventory == null ? [] : [inventory])])}`;
 
 /** The grade of a report as changes name it: a device that could not be checked has a grade of its own. */
 const gradeIn = ({ status, grade }: StoredReport): string | null => (status === 'error' ? 'error' : grade);

@@ -37,6 +37,11 @@ const copy = Type.Object({
 });
 export type DeviceCopy = SchemaData<typeof copy>;
 
+/** The ids of the inventories among the sources, each once. */
+export const inventoriesOfSources = (sources: readonly DeviceCopy['source'][]): readonly string[] => [
+  ...new Set(sources.flatMap(({ kind, id }) => (kind === 'inventory' ? id : []))),
+];
+
 const topics = topicsOf({
   configurationBackedUp: ['A configuration of a device was copied', copy],
   configurationChanged: [

@@ -74,6 +74,8 @@ export type Gbac = {
   readonly read: readonly string[];
   readonly write: readonly string[];
   readonly accounts?: Pick<Gbac, 'read' | 'write'>;
+  /** Not even admins have access: their token is for other resources. */
+  readonly closed?: true;
 };
 
 /** The kind of use of a resource whose access list is that of another one. */

@@ -56,6 +56,7 @@ export const jobStartSchema = Type.Object(
     ),
     trigger: Type.Optional(name('Id of the trigger that fired')),
     execution: Type.Optional(name('Id of the action execution that it is a part of')),
+    inventories: Type.Optional(Type.Array(Type.String(), { description: 'Inventories whose devices it names' })),
   },
   { additionalProperties: false },
 );

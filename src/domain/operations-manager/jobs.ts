@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { namesOf } from '../authorization/groups.ts';
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type DataOf, type EventOf, type Gbac, type SchemaData } from '../engine/core.ts';
+import { defined } from '../engine/defined.ts';
 import { refuseUnknownGroups } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { anyMembers, moment, nothing, text, textOrNull, texts, topicsOf, typed, whole } from '../engine/topics.ts';
@@ -71,6 +72,8 @@ const started = Type.Object({
   workflow: Type.Optional(Type.Union([Type.Object({ id: text, revision: whole }), Type.Null()])),
   /** The groups whose members may see the job. If it is empty, whoever may see its automation may see the job. */
   groups: texts,
+  /** The inventories whose devices the job names: whoever may read the job may read these. */
+  inventories: Type.Optional(texts),
   /**
    * The ids of the accounts that watch the job from the start. Later changes are in the accounts' own streams
    * (watchings.ts).
@@ -86,6 +89,7 @@ export type JobStarted = StoredStart & Required<Pick<StoredStart, keyof typeof o
 
 const topics = topicsOf({
   jobStarted: ['A job began', started],
+  jobInventoriesNoted: ['A job has come upon devices of more inventories', Type.Object({ inventories: texts })],
   jobPaused: ['A job was paused', nothing],
   jobResumed: ['A paused job went on', nothing],
   /**
@@ -114,9 +118,27 @@ export type JobState = {
   readonly started?: StoredStart;
   readonly variables: Variables;
   readonly error: JobError | null;
+  /** The ids of the inventories whose devices the job names; undefined: of none. */
+  readonly inventories?: readonly string[] | undefined;
   readonly claims: Claims;
   /** The tasks of a job that runs a workflow. */
   readonly tasks?: TaskStates;
+};
+
+type Naming = { readonly inventories?: readonly string[] | undefined };
+
+/** The inventories of a job with these, each once. */
+export const withInventories = ({ inventories = [] }: Naming, more: readonly string[]): readonly string[] => [
+  ...new Set([...inventories, ...more]),
+];
+
+/** The event by which a job comes to name devices of more inventories; none if it names some of each already. */
+export const noteInventories = (
+  state: Naming,
+  { inventories }: { readonly inventories: readonly string[] },
+): readonly JobEvent[] => {
+  const more = withInventories({}, inventories).filter((id) => !state.inventories?.includes(id));
+  return more.length > 0 ? [{ topic: 'jobInventoriesNoted', data: { inventories: more } }] : [];
 };
 
 const become =
@@ -135,7 +157,9 @@ const evolveJob: Evolve = {
     variables: started.variables,
     error: null,
     claims: noClaims,
+    ...defined({ inventories: started.inventories }),
   }),
+  jobInventoriesNoted: (state, { inventories }) => ({ ...state, inventories: withInventories(state, inventories) }),
   jobPaused: become('paused'),
   jobResumed: become('running'),
   jobCompleted: (state, { variables }) => ({
@@ -241,7 +265,7 @@ const startEvents = (started: JobStarted, running: StartedWorkflow | undefined):
 
 export const start = (_: JobState, input: JobStart, { refs, actor }: Context<StartRefs>): readonly JobEvent[] => {
   const { automation, unknownGroups, variables, running, notRun } = refs;
-  const { workflow, description = '', trigger = null, execution = null } = input;
+  const { workflow, description = '', trigger = null, execution = null, inventories = [] } = input;
   if (automation ? !automation.readable : input.automation != null)
     throw new RequestError('not_found', 'No such automation', { path: '/workflow' });
   if (notRun) throw notRun;
@@ -257,6 +281,7 @@ export const start = (_: JobState, input: JobStart, { refs, actor }: Context<Sta
     execution,
     ...originless,
     groups: namesOf(input.groups ?? []),
+    ...(inventories.length > 0 && { inventories }),
     watchers: [actor.id],
   };
   return startEvents(started, running);
@@ -267,7 +292,7 @@ export type TriggeredStart = {
   readonly automation: { readonly id: string; readonly name: string; readonly component: JobStarted['component'] };
   /** The variables with sealed secrets. */
   readonly variables: Variables;
-} & Pick<JobStarted, 'trigger' | 'event' | 'instant' | 'depth' | 'watchers'>;
+} & Pick<JobStarted, 'trigger' | 'event' | 'instant' | 'depth' | 'watchers' | 'inventories'>;
 
 /** A trigger and its reason have one job: if the job is there, nothing happens. */
 export const startTriggered = (
@@ -295,7 +320,7 @@ export const startTriggered = (
 /** A job that is a part of another one. */
 export type ChildStart = Pick<
   JobStarted,
-  'name' | 'variables' | 'automation' | 'parent' | 'groups' | 'watchers' | 'depth'
+  'name' | 'variables' | 'automation' | 'parent' | 'groups' | 'watchers' | 'depth' | 'inventories'
 >;
 
 /** A child has one job: if the job is there, nothing happens, and neither if it cannot run. */

@@ -54,7 +54,7 @@ const check = async (call: Call<string, { readonly options: Static<typeof option
     configuration ?? (await visible.calls(traceparent, signal).configuration(deviceName));
   const report = await checks.check(state, node, {
     configuration: await orReason(read),
-    device: await checks.factsOf(deviceName, actor),
+    device: (await checks.factsOf(deviceName, actor)).device,
     timestamp: new Date(service.moment().now).toISOString(),
   });
   const reason = whyNotCompared(report.deviceType);

@@ -8,6 +8,7 @@ import {
   copyChecksSchema,
 } from '../../domain/configuration-manager/complianceBatches.ts';
 import { reportSchema, whyNotCompared } from '../../domain/configuration-manager/complianceReports.ts';
+import { inventoriesOfSources } from '../../domain/configuration-manager/deviceBackups.ts';
 import { lineAt } from '../../domain/configuration-manager/treeNodes.ts';
 import { versionOf } from '../../domain/configuration-manager/trees.ts';
 import { objectId } from '../../domain/engine/authors.ts';
@@ -43,12 +44,15 @@ type Started = {
   /** Groups whose members see the job; none: everybody. */
   readonly groups: readonly string[];
   readonly variables: Readonly<Record<string, unknown>>;
+  /** The inventories of the devices and copies that the variables name. */
+  readonly inventories: readonly string[];
 };
 
 /** Starts the job that checks devices. */
 const startChecks = async (operation: string, run: Started, call: Call, service: Service) => {
   const about = requestOf(operation, call, service);
   const id = newId(about.idempotency?.key);
+  const { inventories } = run;
   const { position, replayed } = await service.handle(startJob, {
     ...about,
     id,
@@ -59,6 +63,7 @@ const startChecks = async (operation: string, run: Started, call: Call, service:
       type: 'compliance',
       groups: run.groups,
       variables: run.variables,
+      inventories,
     },
   });
   const { idempotency: _, ...same } = about;
@@ -66,7 +71,7 @@ const startChecks = async (operation: string, run: Started, call: Call, service:
   const batch = await service.handle(requestComplianceBatch, {
     ...same,
     id: batchId,
-    input: { job: id, plan: run.plan },
+    input: { job: id, plan: run.plan, ...(inventories.length > 0 && { inventories }) },
   });
   return { id, batchId, position: Math.max(position, batch.position), replayed };
 };
@@ -110,9 +115,10 @@ const runPlan = actionRoute({
     const plan = documentIn<Plan>(plans, await service.entry(plans, planId, call.actor));
     if (plan.nodes.every(({ devices = [], deviceGroups = [] }) => devices.length + deviceGroups.length === 0))
       throw new RequestError('conflict', 'The plan has no devices', { path: '/planId' });
+    const inventories = await service.devices.seenBy(call.actor).inventoriesOf(options.devices ?? []);
     const groups = [...new Set([...plan.gbac.read, ...plan.gbac.write])];
     const of = { type: 'ucm_compliance_plans', component: plan._id, plan: plan._id };
-    const run = { name: plan.name, ...of, groups, variables: options };
+    const run = { name: plan.name, ...of, groups, variables: options, inventories };
     const { id, batchId, position, replayed } = await startChecks('runCompliancePlan', run, call, service);
     const message = 'Successfully started compliance plan.';
     return { body: { message, planId: plan._id, instanceId: id, batchId }, position, replayed };
@@ -128,7 +134,7 @@ const startedSchema = Type.Object({
 
 /** Starts checks against a node of a tree. `at`: where the request names the tree. */
 const startOfTree = async (
-  { operation, at }: { readonly operation: string; readonly at: string },
+  { operation, at, inventories }: { readonly operation: string; readonly at: string } & Pick<Started, 'inventories'>,
   options: Checks,
   call: Call,
   service: Service,
@@ -146,6 +152,7 @@ const startOfTree = async (
     plan: null,
     groups: [],
     variables: { options: { ...options, treeId } },
+    inventories,
   };
   const { id, batchId, position, replayed } = await startChecks(operation, run, call, service);
   const message = `compliance batch ${batchId} started`;
@@ -166,7 +173,9 @@ const runChecks = actionRoute({
   answer: startedSchema,
   run: async (call, service) => {
     requestOf('runComplianceChecks', call, service);
-    return startOfTree({ operation: 'runComplianceChecks', at: '/options' }, call.body.options, call, service);
+    const { options } = call.body;
+    const inventories = await service.devices.seenBy(call.actor).inventoriesOf(options.devices ?? []);
+    return startOfTree({ operation: 'runComplianceChecks', at: '/options', inventories }, options, call, service);
   },
 });
 
@@ -192,7 +201,9 @@ const checkCopies = actionRoute({
       'copy',
       '/backupIds',
     );
-    return startOfTree({ operation: 'checkDeviceBackups', at: '/treeInfo' }, { ...treeInfo, backupIds }, call, service);
+    const inventories = inventoriesOfSources(found.map(({ own }) => own.source));
+    const of = { operation: 'checkDeviceBackups', at: '/treeInfo', inventories };
+    return startOfTree(of, { ...treeInfo, backupIds }, call, service);
   },
 });
 

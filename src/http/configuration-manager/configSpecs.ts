@@ -210,7 +210,8 @@ const renderedTexts = actionRoute({
     const version = versionOf(state, body.version, '/version');
     const line = lineAt(version.root, body.nodePath, '/nodePath');
     const { device = '', variables: further } = body.options ?? {};
-    const facts = device === '' ? { name: '' } : await deviceFacts(service).factsOf(device, actor);
+    const { device: facts } =
+      device === '' ? { device: { name: '' } } : await deviceFacts(service).factsOf(device, actor);
     const { texts, variables } = checkOf(state, { treeId, version, line }, facts, further as Members | undefined);
     const visible = maskSecrets(variables) as typeof variables;
     const about = { account: actor.id, signal: abandoned(), find: async () => undefined };

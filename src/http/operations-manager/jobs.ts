@@ -49,7 +49,7 @@ const byId = ({ id = '' }: Params): string => id;
 
 /** Shows usernames in the place of ids, and secrets masked. Watchers whose accounts were deleted are left out. */
 export const showJob = async (stored: JobDoc, { model, work }: Pick<Service, 'model' | 'work'>) => {
-  const { claim, attempts, ...doc } = stored;
+  const { claim, attempts, inventories: _, ...doc } = stored;
   const watchers = await watchersOf(model, doc._id, doc.watchers);
   const found = await people(model, [doc.created_by, ...watchers]);
   const isHeld = claim !== null && !hasEnded(doc);

@@ -4,14 +4,15 @@ import {
   subjectOf,
 } from '../../domain/configuration-manager/complianceReports.ts';
 import { idOf, projection } from '../engine/define.ts';
-import { documentGuard } from '../engine/guards.ts';
+import { allGuards, documentGuard } from '../engine/guards.ts';
+import { inventories } from '../inventory-manager/inventories.ts';
 import { plans } from './plans.ts';
 
 /** `followed`: when a newer report on the same device and node was stored; null: this is the newest. */
 export type ReportDoc = { readonly _id: string; readonly followed: string | null } & StoredReport;
 
 /** The report as it is answered. */
-export const reportIn = ({ _id, followed: _, ...report }: ReportDoc): StoredReport => report;
+export const reportIn = ({ _id, followed: _, inventory: __, ...report }: ReportDoc): StoredReport => report;
 
 type OfNode = Pick<StoredReport, 'treeId' | 'version' | 'nodeId'>;
 
@@ -25,8 +26,8 @@ export const anyTree = '*';
 const isNewest = ({ followed, backupId }: ReportDoc): boolean => followed === null && backupId === undefined;
 
 /**
- * Reports of compliance checks. A report is read by those who may read its plan. The newest of each device, node and plan are
- * found by their subject.
+ * Reports of compliance checks. A report is read by those who may read its plan, and the inventory of its device. The newest
+ * of each device, node, plan and inventory are found by their subject.
  */
 export const complianceReports = projection<ReportDoc>()(complianceReport, {
   collection: 'complianceReports',
@@ -42,7 +43,11 @@ export const complianceReports = projection<ReportDoc>()(complianceReport, {
     ended: (doc) => doc.followed ?? (isNewest(doc) ? undefined : doc.timestamp),
     from: 'timestamp',
   },
-  guard: ({ planId }) => (planId === null ? undefined : documentGuard(plans, planId)),
+  guard: ({ planId, inventory = null }) =>
+    allGuards([
+      planId === null ? undefined : documentGuard(plans, planId),
+      inventory === null ? undefined : documentGuard(inventories, inventory),
+    ]),
   sorts: {
     subject: (doc) => (isNewest(doc) ? subjectOf(doc) : `${subjectOf(doc)}\n${doc._id}`),
     timestamp: ({ timestamp }) => timestamp,

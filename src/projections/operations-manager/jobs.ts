@@ -1,9 +1,10 @@
 import type { Claim } from '../../domain/operations-manager/claims.ts';
 import type { JobError, JobStatus } from '../../domain/operations-manager/jobSchemas.ts';
-import { type JobStarted, job, originless } from '../../domain/operations-manager/jobs.ts';
+import { type JobStarted, job, originless, withInventories } from '../../domain/operations-manager/jobs.ts';
 import type { Recorded } from '../../store/event.ts';
 import { idOf, projection } from '../engine/define.ts';
 import { allGuards, documentGuard, listsGuard } from '../engine/guards.ts';
+import { inventories } from '../inventory-manager/inventories.ts';
 import { automations } from './automations.ts';
 import { workflows } from './workflows.ts';
 
@@ -47,15 +48,19 @@ const ended = (doc: JobDoc, status: JobStatus, { metadata: { at } }: Recorded): 
 
 const begun = (at: string): JobDoc['metrics'] => ({ start_time: at, end_time: null, duration: null });
 
-/** The lists that a job follows: its groups, its automation's, and that of the project of its workflow. */
-type Guarded = Pick<JobDoc, 'automation' | 'groups'> & { readonly workflow?: JobStarted['workflow'] };
+/**
+ * The lists that a job follows: its groups, its automation's, those of the inventories whose devices it names, and that of
+ * the project of its workflow.
+ */
+type Guarded = Pick<JobDoc, 'automation' | 'groups' | 'inventories'> & { readonly workflow?: JobStarted['workflow'] };
 
 /** The guard of a job, and of what follows it. */
-export const guardOfJob = ({ automation, groups, workflow }: Guarded): string | undefined =>
+export const guardOfJob = ({ automation, groups, workflow, inventories: named = [] }: Guarded): string | undefined =>
   allGuards([
     listsGuard({ read: groups, write: [] }),
     automation === null ? undefined : documentGuard(automations, automation),
     workflow ? documentGuard(workflows, workflow.id) : undefined,
+    ...named.map((id) => documentGuard(inventories, id)),
   ]);
 
 /** Jobs. Persons are ids of accounts, `watchers` are those who watched from the start, secrets are sealed. */
@@ -68,10 +73,11 @@ export const jobs = projection<JobDoc>()(job, {
         data,
       } = event;
       const { name, description, type, variables, watchers, trigger, automation, component, groups } = data;
+      const { inventories } = data;
       // Events of earlier versions lack these. A spread would be slow here.
       const { event: firedBy = originless.event, instant = originless.instant } = data;
       const { depth = originless.depth, parent = originless.parent, workflow = originless.workflow } = data;
-      return {
+      const started: JobDoc = {
         _id: idOf(event),
         name,
         description,
@@ -96,7 +102,9 @@ export const jobs = projection<JobDoc>()(job, {
         claim: null,
         attempts: 0,
       };
+      return inventories ? { ...started, inventories } : started;
     },
+    jobInventoriesNoted: (doc, { data }) => doc && { ...doc, inventories: withInventories(doc, data.inventories) },
     jobPaused: become('paused'),
     jobResumed: become('running'),
     jobCompleted: (doc, event) =>

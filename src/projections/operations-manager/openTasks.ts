@@ -1,4 +1,5 @@
-import { type JobStarted, job } from '../../domain/operations-manager/jobs.ts';
+import { defined } from '../../domain/engine/defined.ts';
+import { type JobStarted, job, withInventories } from '../../domain/operations-manager/jobs.ts';
 import type { OfferedTo } from '../../domain/operations-manager/workflows/taskStates.ts';
 import type { Recorded } from '../../store/event.ts';
 import { idOf, projection } from '../engine/define.ts';
@@ -26,7 +27,7 @@ export type OpenTask = {
 };
 
 /** The tasks of a job that are under way. A job that has ended well or was canceled has none any more. */
-export type OpenTasksDoc = Pick<JobStarted, 'name' | 'automation' | 'groups' | 'workflow'> & {
+export type OpenTasksDoc = Pick<JobStarted, 'name' | 'automation' | 'groups' | 'workflow' | 'inventories'> & {
   readonly _id: string;
   readonly status: 'running' | 'paused' | 'error';
   readonly created: string;
@@ -123,13 +124,14 @@ export const openTasks = projection<OpenTasksDoc>()(job, {
     jobStarted: (_, event) => {
       const { data, metadata } = event;
       if (!data.workflow) return undefined;
-      const { name, automation, groups, workflow, component } = data;
+      const { name, automation, groups, workflow, component, inventories } = data;
       return {
         _id: idOf(event),
         name,
         automation,
         groups,
         workflow,
+        ...defined({ inventories }),
         component: component.name,
         status: 'running',
         created: metadata.at,
@@ -137,6 +139,7 @@ export const openTasks = projection<OpenTasksDoc>()(job, {
         open: {},
       };
     },
+    jobInventoriesNoted: (doc, { data }) => doc && { ...doc, inventories: [...withInventories(doc, data.inventories)] },
     jobPaused: become('paused'),
     jobResumed: become('running'),
     jobRetried: become('running'),

@@ -12,6 +12,7 @@ import { type TriggerState, trigger } from '../../domain/operations-manager/trig
 import type { StoredEvent } from '../../store/port.ts';
 import type { Definition } from './definitions.ts';
 import type { Firing, Refusal, Started, Verdict } from './firing.ts';
+import { inventoriesNamedIn } from './namedInventories.ts';
 import { outcomes } from './outcomes.ts';
 
 type Viewing<Viewer> = {
@@ -107,6 +108,7 @@ export const starting = <Viewer extends { readonly actor: Actor }>(needs: Starti
       actor: async () => (account === null ? undefined : (await needs.viewerOf(account))?.actor),
       given: { payload: givenBy(read) },
       event: firingEvent(read),
+      inventories: await inventoriesNamedIn(event.stream, tools),
       depth: depth + 1,
       jobId,
       about: aboutOf(firing),

@@ -4,6 +4,7 @@ import type { Handle } from '../../../commands/engine/handle.ts';
 import { requestFor } from '../../../commands/engine/reactions.ts';
 import { sessionOf } from '../../../commands/operations-manager/jobSessions.ts';
 import { agentSession } from '../../../domain/agent-session-manager/agentSessions.ts';
+import { job } from '../../../domain/operations-manager/jobs.ts';
 import { endings } from './endings.ts';
 import { type Operation, type Run, RunEnded } from './run.ts';
 
@@ -26,7 +27,9 @@ export const agentRun = ({ handle, tools }: Needs) => {
     const { agent, inputs: given } = inputs;
     const actor = await step();
     const { automation, groups } = started.data;
-    const input = { agent, inputs: given, job: { id, automation, groups } };
+    const { inventories } = await tools.state(job, id);
+    const ofJob = { id, automation, groups, ...(inventories && { inventories: [...inventories] }) };
+    const input = { agent, inputs: given, job: ofJob };
     const about = {
       ...requestFor(started),
       traceparent: started.metadata.traceparent,

@@ -10,6 +10,7 @@ import type { Devices } from '../../../southbound/port.ts';
 import { derivedId } from '../../../store/derivedIds.ts';
 import { namedDevices } from './namedDevices.ts';
 import { type Operation, RunEnded } from './run.ts';
+import { devicesSeen } from './seenDevices.ts';
 
 type Needs = {
   readonly tools: Tools;
@@ -33,7 +34,8 @@ const wordsIn = (options: unknown): BackupWords => {
  */
 export const backupRun = ({ tools, model, devices, copies }: Needs): Operation => {
   const namedIn = namedDevices({ tools, model, devices });
-  return async ({ job, inputs, started, signal, step }) => {
+  return async (run) => {
+    const { job, inputs, started, signal, step } = run;
     const actor = await step();
     const words = wordsIn(inputs.options);
     const { names, failed } = await namedIn(inputs, actor);
@@ -41,8 +43,10 @@ export const backupRun = ({ tools, model, devices, copies }: Needs): Operation =
 
     const copyOne = async (name: string): Promise<void> => {
       const id = derivedId(`backup ${job} ${name}`);
-      if (!(await tools.state(deviceBackup, id)).copy) {
-        const visible = devices.seenBy(await step());
+      const { copy: before } = await tools.state(deviceBackup, id);
+      if (before?.source.kind === 'inventory') run.names(before.source.id);
+      if (!before) {
+        const visible = devicesSeen(devices, await step(), run);
         const read = await orReason(async () => ({
           found: await visible.find(name),
           text: await visible.calls(started.metadata.traceparent, signal).configuration(name),

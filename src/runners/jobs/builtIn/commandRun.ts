@@ -10,6 +10,7 @@ import { commandTemplates } from '../../../projections/mop/commandTemplates.ts';
 import { redactedIn } from '../../../southbound/failure.ts';
 import type { Devices } from '../../../southbound/port.ts';
 import { type Operation, RunEnded } from './run.ts';
+import { devicesSeen } from './seenDevices.ts';
 
 type Needs = {
   readonly tools: Pick<Tools, 'find' | 'state' | 'stateForRights' | 'gbacAbove' | 'unseal'>;
@@ -51,7 +52,8 @@ const storable = async (run: CommandTemplateRun, secrets: readonly string[]): Pr
  */
 export const commandRun =
   ({ tools, devices }: Needs): Operation =>
-  async ({ inputs, started, signal, step, acts }) => {
+  async (run) => {
+    const { inputs, started, signal, step, acts } = run;
     const actor = await step();
     const { template: wanted } = inputs;
     const found = isName(wanted) ? await tools.find(commandTemplates, wanted) : undefined;
@@ -68,7 +70,7 @@ export const commandRun =
     };
     const variables = openSecrets(variablesIn(inputs.variables ?? {}), open) as Record<string, unknown>;
     if (secrets.size > mostSecrets) throw new RunEnded(`The variables have more than ${mostSecrets} secrets`);
-    const asOfNow = async () => devices.seenBy(await step());
+    const asOfNow = async () => devicesSeen(devices, await step(), run);
     const visibleDevices = await asOfNow();
     const results = await runCommandTemplate(content, names, variables, {
       find: visibleDevices.find,

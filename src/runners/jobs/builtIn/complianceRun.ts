@@ -6,7 +6,7 @@ import {
   storeComplianceReport,
 } from '../../../commands/configuration-manager/complianceBatches.ts';
 import type { DeviceCopies } from '../../../commands/configuration-manager/deviceBackups.ts';
-import { deviceChecks, orReason } from '../../../commands/configuration-manager/deviceChecks.ts';
+import { type DeviceFacts, deviceChecks, orReason } from '../../../commands/configuration-manager/deviceChecks.ts';
 import { mayRead } from '../../../commands/engine/access.ts';
 import type { Tools } from '../../../commands/engine/define.ts';
 import type { Handle } from '../../../commands/engine/handle.ts';
@@ -19,12 +19,8 @@ import {
   type Checks,
   complianceBatch,
 } from '../../../domain/configuration-manager/complianceBatches.ts';
-import {
-  type CheckedDevice,
-  complianceReport,
-  type StoredReport,
-} from '../../../domain/configuration-manager/complianceReports.ts';
-import { deviceBackup } from '../../../domain/configuration-manager/deviceBackups.ts';
+import { complianceReport, type StoredReport } from '../../../domain/configuration-manager/complianceReports.ts';
+import { deviceBackup, inventoriesOfSources } from '../../../domain/configuration-manager/deviceBackups.ts';
 import { usualThrottle } from '../../../domain/configuration-manager/planSchemas.ts';
 import { plan } from '../../../domain/configuration-manager/plans.ts';
 import { lastOf, lineAt, linesOf, lineTo, pathOf } from '../../../domain/configuration-manager/treeNodes.ts';
@@ -193,7 +189,14 @@ export const complianceRuns = ({ handle, tools, model, devices, copies, renderer
     if (pairs === 0 && !isOfOthers) throw new RunEnded('There are no devices to check');
     if (pairs > mostPairs)
       throw new RunEnded(`A run may check ${mostPairs} pairs of device and node; these are ${pairs}`);
-    await handle(beginComplianceBatch, { ...requestFor(run.started), id, input });
+    const named = input.nodes.flatMap((node) => (node.copies ? [] : node.devices));
+    const ofDevices = await devices.seenBy(await run.step()).inventoriesOf([...new Set(named)]);
+    const copied = await Promise.all(
+      input.nodes.flatMap((node) => node.copies ?? []).map((copy) => tools.state(deviceBackup, copy)),
+    );
+    const ofCopies = inventoriesOfSources(copied.flatMap(({ copy }) => copy?.source ?? []));
+    const inventories = [...new Set([...ofDevices, ...ofCopies])];
+    await handle(beginComplianceBatch, { ...requestFor(run.started), id, input: { ...input, inventories } });
     return (await tools.state(complianceBatch, id)).started ?? input;
   };
 
@@ -203,12 +206,14 @@ export const complianceRuns = ({ handle, tools, model, devices, copies, renderer
       const { job, started, signal, step } = run;
       const batchId = batchOf(job);
       const batch = await beginning(run, startOf);
+      const inventories = new Set(batch.inventories);
       let totals = noTotals;
       const failures = new Map<string, DeviceFailure>();
       // A device in several nodes is named once for each reason.
       const fail = (failure: DeviceFailure): unknown => failures.set(JSON.stringify(failure), failure);
       batch.failed.forEach(fail);
-      const count = ({ deviceName, status, reason, totals: more }: StoredReport): void => {
+      const count = ({ deviceName, status, reason, totals: more, inventory }: StoredReport): void => {
+        if (inventory != null) inventories.add(inventory);
         totals = addTotals(totals, more);
         if (status === 'error') fail({ device: deviceName, reason: reason ?? '' });
       };
@@ -224,10 +229,16 @@ export const complianceRuns = ({ handle, tools, model, devices, copies, renderer
       const reportId = ({ device, backupId }: Target, { treeId, version, nodeId }: BatchNode): string =>
         derivedId(['report', batchId, treeId, version, nodeId, device, ...(backupId ? [backupId] : [])].join(' '));
 
-      const factsOf = async ({ device, backupId }: Target, actor: Actor): Promise<CheckedDevice> => {
+      /** A copy is of the device of its own source: one of that name elsewhere says nothing about it. */
+      const factsOf = async ({ device, backupId }: Target, actor: Actor): Promise<DeviceFacts> => {
         const facts = await checks.factsOf(device, actor);
         const { copy } = backupId === undefined ? {} : await tools.state(deviceBackup, backupId);
-        return copy?.ostype === undefined ? facts : { ...facts, ostype: copy.ostype };
+        if (!copy) return facts;
+        const { source, ostype } = copy;
+        const isOfSource = facts.source?.kind === source.kind && facts.source.id === source.id;
+        const { device: known, inventory } = isOfSource ? facts : { device: { name: device } };
+        const [own = inventory] = inventoriesOfSources([source]);
+        return { device: { ...known, ...defined({ ostype }) }, ...defined({ inventory: own }) };
       };
 
       /** The configuration of a device as it is, or that of its copy. */
@@ -242,7 +253,7 @@ export const complianceRuns = ({ handle, tools, model, devices, copies, renderer
       /** Reads the device once, for all nodes that have no report on it yet. */
       const checkDevice = async (target: Target): Promise<void> => {
         let configuration: string | { readonly reason: string } | undefined;
-        let facts: CheckedDevice | undefined;
+        let facts: DeviceFacts | undefined;
         for (const node of target.nodes) {
           const id = reportId(target, node);
           const { report: before } = await tools.state(complianceReport, id);
@@ -255,17 +266,18 @@ export const complianceRuns = ({ handle, tools, model, devices, copies, renderer
           // A call that was broken off says nothing of the device.
           signal.throwIfAborted();
           facts ??= await factsOf(target, actor);
+          const { device, inventory = null } = facts;
           const { state } = await tools.version(tree, node.treeId, node.revision);
           const version = versionOf(state, node.version);
           const line = lineTo(version.root, node.nodeId);
           if (!line) throw new Error('The version has no such node any more');
-          const subject = { device: facts, configuration, timestamp: new Date(now()).toISOString() };
+          const subject = { device, configuration, timestamp: new Date(now()).toISOString() };
           const report = await checks.check(state, { treeId: node.treeId, version, line }, subject, {
             variables: node.variables as Members | undefined,
             grading: batch.grading,
           });
           const { backupId } = target;
-          const input = { ...report, id, batchId, planId: batch.plan, ...defined({ backupId }) };
+          const input = { ...report, id, batchId, planId: batch.plan, inventory, ...defined({ backupId }) };
           signal.throwIfAborted();
           await handle(storeComplianceReport, { ...requestFor(started), id, input });
           count(input);
@@ -277,7 +289,13 @@ export const complianceRuns = ({ handle, tools, model, devices, copies, renderer
       await step();
       const { grade } = gradeOf(totals, batch.grading);
       const input = { totals, grade, devices: targets.length, failed: [...failures.values()].slice(0, mostFailures) };
-      await handle(endComplianceBatch, { ...requestFor(started), id: batchId, input });
+      const named = [...inventories];
+      await handle(endComplianceBatch, {
+        ...requestFor(started),
+        id: batchId,
+        input: { ...input, inventories: named },
+      });
+      named.forEach(run.names);
       return { batchId, ...input };
     };
 

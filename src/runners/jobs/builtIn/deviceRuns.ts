@@ -7,6 +7,7 @@ import { UnknownOutcome } from '../../../southbound/failure.ts';
 import type { Devices } from '../../../southbound/port.ts';
 import { idBy } from './once.ts';
 import { type OperationFor, RunEnded } from './run.ts';
+import { devicesSeen } from './seenDevices.ts';
 
 type Needs = {
   readonly tools: Pick<Tools, 'unseal'>;
@@ -16,14 +17,21 @@ type Needs = {
 
 /** Operations on devices. */
 export const deviceRuns = ({ tools, devices, changes }: Needs) => {
-  const getDevice: OperationFor<'ConfigurationManager.getDevice'> = async ({ inputs, step }) => {
-    const { source, device } = await devices.seenBy(await step()).find(inputs.name);
+  const getDevice: OperationFor<'ConfigurationManager.getDevice'> = async (run) => {
+    const { source, device } = await devicesSeen(devices, await run.step(), run).find(run.inputs.name);
     return { device: { ...device, adapter: source.name } };
   };
 
   /** True if the device answers. Throws `not_found` if nobody knows it. */
-  const isAlive: OperationFor<'ConfigurationManager.isAlive'> = async ({ inputs: { name }, started, signal, step }) => {
-    const visibleDevices = devices.seenBy(await step());
+  const isAlive: OperationFor<'ConfigurationManager.isAlive'> = async (run) => {
+    const {
+      inputs: { name },
+      started,
+      signal,
+      step,
+    } = run;
+    const visibleDevices = devicesSeen(devices, await step(), run);
+    await visibleDevices.find(name);
     try {
       await visibleDevices.calls(started.metadata.traceparent, signal).reach(name);
       return { status: true };
@@ -41,7 +49,7 @@ export const deviceRuns = ({ tools, devices, changes }: Needs) => {
   const applyDeviceConfig: OperationFor<'ConfigurationManager.applyDeviceConfig'> = async (run) => {
     const { inputs, key, started, signal, step, acts } = run;
     const config = openSecrets(inputs.config, tools.unseal) as string;
-    const visibleDevices = devices.seenBy(await step());
+    const visibleDevices = devicesSeen(devices, await step(), run);
     const found = await visibleDevices.find(inputs.device);
     const { source, device } = found;
     const adapter = source.name;

@@ -29,12 +29,13 @@ const viewOf = ({ createdBy: _, lastUpdatedBy: __, ...doc }: Inventory) => doc;
 /** Operations on inventories. Each change is made once, though its run may be begun again. */
 export const inventoryRuns = ({ handle, tools, retries, read }: Needs) => {
   /** The id of the inventory that a run changes, or has changed before: it may be gone since. */
-  const meant = async (idOrName: string, { key }: Pick<Run, 'key'>, actor: Actor): Promise<string> => {
+  const meant = async (idOrName: string, { key, names }: Pick<Run, 'key' | 'names'>, actor: Actor): Promise<string> => {
     const id =
       (await retries.find({ aggregate: inventory, idOrName }, key)) ?? (await tools.find(inventories, idOrName));
     const lists = id === undefined ? undefined : inventory.gbac?.(await tools.stateForRights(inventory, id));
     if (id === undefined || !mayName(actor, inventory.category, id) || (lists && !mayRead(actor, lists)))
       throw new RunEnded(`There is no inventory ${JSON.stringify(idOrName)}`);
+    names(id);
     return id;
   };
 
@@ -43,6 +44,7 @@ export const inventoryRuns = ({ handle, tools, retries, read }: Needs) => {
     const about = requestOnce(run, await run.step(), 'createInventory');
     const input = defined({ ...inputs, devices: devices && openNamed(devices, tools.unseal) });
     const { doc } = await handle(createInventory, { ...about, id: idBy('inventory', run.key), input });
+    run.names(idBy('inventory', run.key));
     return { response: viewOf(doc as Inventory) };
   };
 
@@ -74,9 +76,11 @@ export const inventoryRuns = ({ handle, tools, retries, read }: Needs) => {
     return { response: { inventory: viewOf(now), nodesAdded: now.nodeCount - had } };
   };
 
-  const get: OperationFor<'InventoryManager.getInventoryByIdentifier'> = async ({ inputs, step }) => ({
-    response: viewOf(await read(inventories, inputs.identifier, await step())),
-  });
+  const get: OperationFor<'InventoryManager.getInventoryByIdentifier'> = async ({ inputs, step, names }) => {
+    const found = await read(inventories, inputs.identifier, await step());
+    names(found._id);
+    return { response: viewOf(found) };
+  };
 
   return { create, remove, clear, populate, get };
 };

@@ -52,6 +52,7 @@ export const jobRun = (needs: Needs, work: Work) => {
   const aborting = new AbortController();
   const { signal } = aborting;
   const moves = new EventEmitter();
+  const named = new Set<string>();
   let isPaused = false;
   let hasActed = false;
 
@@ -112,6 +113,7 @@ export const jobRun = (needs: Needs, work: Work) => {
         started,
         signal,
         step,
+        names: (inventory) => named.add(inventory),
         acts,
         isOver: work.isOver,
         awaits,
@@ -137,6 +139,7 @@ export const jobRun = (needs: Needs, work: Work) => {
 
   const report = async (reported: Outcome): Promise<void> => {
     try {
+      if (named.size > 0) await work.noteInventories([...named]);
       if ('error' in reported) await work.fail(reported.error);
       else await work.finish(reported.outputs);
     } catch (error) {

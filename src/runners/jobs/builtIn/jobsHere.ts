@@ -13,7 +13,7 @@ import {
   releaseJob,
 } from '../../../commands/operations-manager/jobClaims.ts';
 import { runKeyOf } from '../../../commands/operations-manager/jobSessions.ts';
-import { completeJob, failJob } from '../../../commands/operations-manager/jobs.ts';
+import { completeJob, failJob, noteJobInventories } from '../../../commands/operations-manager/jobs.ts';
 import { platform } from '../../../domain/engine/core.ts';
 import { type BuiltInType, isBuiltIn } from '../../../domain/operations-manager/builtIn.ts';
 import { hasEnded, type JobStarted, job, withoutOrigin } from '../../../domain/operations-manager/jobs.ts';
@@ -75,6 +75,7 @@ export const jobAsWork = (
     isOver: async () => hasEnded(await tools.state(job, id)),
     heartbeat: () => handle(heartbeatJob, { ...asPlatform, operation: heartbeatJob.name, input: { claim } }),
     release: () => handle(releaseJob, { ...asPlatform, operation: releaseJob.name, input: { claim } }),
+    noteInventories: (inventories) => handle(noteJobInventories, { ...about, input: { inventories } }),
     finish: (variables) => handle(completeJob, { ...about, input: { variables, claim } }),
     fail: (error) => handle(failJob, { ...about, input: { error, claim } }),
   };

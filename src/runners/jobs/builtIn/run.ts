@@ -21,6 +21,8 @@ export type Run<Inputs extends object = Members> = {
    * Throws `RunEnded` if the account has lost its rights, and the signal's reason.
    */
   readonly step: () => Promise<Actor>;
+  /** To be called with each inventory whose devices the outputs, or an error, may name. */
+  readonly names: (inventory: string) => void;
   /** From here on the run changes the world: it is not begun a second time. */
   readonly acts: () => void;
   /** True if the run is not under way any more, as the job's stream says now. */

@@ -4,6 +4,7 @@ import type { Handle } from '../../../commands/engine/handle.ts';
 import { requestFor } from '../../../commands/engine/reactions.ts';
 import type { Streams } from '../../../commands/engine/streams.ts';
 import { inputsNow, readJob } from '../../../commands/operations-manager/jobReading.ts';
+import { noteJobInventories } from '../../../commands/operations-manager/jobs.ts';
 import { inputFaults } from '../../../commands/operations-manager/operationInputs.ts';
 import {
   claimTask,
@@ -84,6 +85,7 @@ export const tasksHere = ({ handle, tools, events, worker, operations }: Needs):
       isOver,
       heartbeat: () => handle(heartbeatTask, { ...asPlatform, operation: heartbeatTask.name, input }),
       release: () => handle(releaseTask, { ...asPlatform, operation: releaseTask.name, input }),
+      noteInventories: (inventories) => handle(noteJobInventories, { ...about, input: { inventories } }),
       finish: (outgoing) => handle(finishTask, { ...about, input: { ...input, result: 'success', outgoing } }),
       fail: (error) => handle(finishTask, { ...about, input: { ...input, result: 'error', error } }),
     };

@@ -11,6 +11,8 @@ export type Work = Pick<Run, 'job' | 'key' | 'inputs' | 'started' | 'isOver'> & 
   readonly endsAtOnce: boolean;
   readonly heartbeat: () => Promise<unknown>;
   readonly release: () => Promise<unknown>;
+  /** Stores that the job names devices of these inventories. */
+  readonly noteInventories: (inventories: readonly string[]) => Promise<unknown>;
   readonly finish: (outputs: Members) => Promise<unknown>;
   readonly fail: (error: JobError) => Promise<unknown>;
 };
