@@ -7,6 +7,7 @@ import { eventsPublish } from './commands/eventsPublish.ts';
 import { eventsTail } from './commands/eventsTail.ts';
 import { exportLog } from './commands/export.ts';
 import { importLog } from './commands/import.ts';
+import { inventorySync } from './commands/inventorySync.ts';
 import { accept } from './commands/logAccept.ts';
 import { copy } from './commands/logCopy.ts';
 import { migrate } from './commands/migrate.ts';
@@ -32,6 +33,7 @@ export const commands: readonly CommandRow[] = [
   replay,
   rebuild,
   migrate,
+  inventorySync,
   ...auditCommands,
   completion,
 ];

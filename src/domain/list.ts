@@ -33,6 +33,7 @@ export { certificate } from './gateway-manager/certificates.ts';
 export { serviceGroup } from './gateway-manager/serviceGroups.ts';
 export { groupMapping } from './group-mappings/groupMappings.ts';
 export { inventory } from './inventory-manager/inventories.ts';
+export { inventorySync } from './inventory-manager/inventorySources.ts';
 export { formDeletion } from './json-forms/formDeletions.ts';
 export { form } from './json-forms/forms.ts';
 export { actionExecution } from './lifecycle-manager/actionExecutions.ts';

@@ -33,6 +33,7 @@ import { jobsHere } from '../runners/jobs/builtIn/jobsHere.ts';
 import { operationsHere } from '../runners/jobs/builtIn/operations.ts';
 import { readAs } from '../runners/jobs/builtIn/readAs.ts';
 import { rightsNow } from '../runners/jobs/builtIn/rights.ts';
+import { syncRun } from '../runners/jobs/builtIn/syncRun.ts';
 import { tasksHere } from '../runners/jobs/builtIn/tasksHere.ts';
 import { jobWork } from '../runners/jobs/jobWork.ts';
 import { taskMeasures } from '../runners/jobs/taskMeasures.ts';
@@ -45,6 +46,7 @@ import type { Retried } from '../runners/triggers/retrying.ts';
 import { devicesOf } from '../southbound/devices.ts';
 import { ldapDirectory } from '../southbound/directory.ts';
 import { engines, simulationLimits } from '../southbound/engines/engines.ts';
+import { sourceReader } from '../southbound/inventorySources/sources.ts';
 import { openIdIssuers } from '../southbound/openId.ts';
 import { outbound } from '../southbound/outbound.ts';
 import { restCaller } from '../southbound/restCall.ts';
@@ -224,6 +226,7 @@ export const jobsOf = ({ config, node, name, out, access: { viewerOf }, metrics,
           }),
           'configuration-backup': backupRun({ tools, model, devices: out.devices, copies: out.copies }),
           'configuration-change': changeRun({ handle, tools, model, devices: out.devices, changes: out.changes }),
+          'inventory-sync': syncRun({ handle, tools, read: out.readSource }),
         },
       }),
       tasks: tasksHere({ handle, tools, events, worker: name, operations }),
@@ -336,6 +339,7 @@ export const openWaysOut = ({ config, node, settings }: WaysNeeds) => {
   return {
     webhook: httpWebhook(guard, node.unseal),
     rest: restCaller(guard),
+    readSource: sourceReader(guard),
     directory: ldapDirectory(guard, node.unseal),
     openId: openIdIssuers(guard, node.unseal, node.clock.now),
     renderer,

@@ -26,9 +26,18 @@ import {
   removeNode,
   replaceNodes,
   restore,
+  setSource,
+  syncDifferences,
+  syncNodes,
   update,
   updateNode,
 } from '../../domain/inventory-manager/inventories.ts';
+import {
+  inventorySync,
+  newSourceSchema,
+  requestSync,
+  type SyncRequest,
+} from '../../domain/inventory-manager/inventorySources.ts';
 import { destinationOf } from '../../domain/inventory-manager/nodeDevices.ts';
 import { unknownGroups } from '../authorization/names.ts';
 import { namingCredentials } from '../configuration-manager/credentials.ts';
@@ -89,6 +98,10 @@ const sealedAttributes = (
   return (sealed as readonly Pick<Node, 'attributes'>[]).map(({ attributes }) => attributes);
 };
 
+/** Throws as `syncInventoryNodes` does, and changes nothing. */
+export const checkSync = (state: InventoryState, { nodes, mostRemoved }: NodesOfSource, tools: Pick<Tools, 'seal'>) =>
+  syncDifferences(state, { nodes, mostRemoved }, sealedAttributes(nodes, state, tools));
+
 /** The names of the nodes that differ between an inventory and the nodes that it shall have. */
 export const nodeDifferences = (state: InventoryState, nodes: readonly NewNode[], tools: Pick<Tools, 'seal'>) =>
   differenceNames(state, nodes, sealedAttributes(nodes, state, tools));
@@ -125,6 +138,33 @@ const changedNodeSchema = Type.Object(
   { name: Type.String(), ...nodeChangesSchema.properties },
   { additionalProperties: false },
 );
+
+export type NodesOfSource = { readonly nodes: readonly NewNode[]; readonly mostRemoved: number };
+
+/** Part of a job that reads a source: the nodes are those that it gave. */
+export const syncInventoryNodes = command({
+  name: 'syncInventoryNodes',
+  input: Type.Unsafe<NodesOfSource>({}),
+  on: 'existing',
+  ...givingNodes<NodesOfSource>(syncNodes),
+});
+
+/** The body is `source` of `syncInventory`, too. */
+export const setInventorySource = command({
+  name: 'setInventorySource',
+  input: newSourceSchema,
+  on: 'existing',
+  decide: setSource,
+  prepare: async (_, { seal }) => ({ seal }),
+});
+
+/** Part of a sync by a source that the inventory does not keep. */
+export const requestInventorySync = commandsOf(inventorySync)({
+  name: 'requestInventorySync',
+  input: Type.Unsafe<SyncRequest>({}),
+  on: 'any',
+  decide: requestSync,
+});
 
 export const updateInventoryNode = command({
   name: 'updateInventoryNode',

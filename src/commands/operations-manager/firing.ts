@@ -15,7 +15,7 @@ const silent = new Set(['triggerRuns', 'parkedReaction']);
 export const mayFire = ({ stream }: Pick<StoredEvent, 'stream'>): boolean => !silent.has(splitStream(stream).category);
 
 // Their secrets are the service's own: it logs in with them, or is logged in to.
-const keepSecrets = new Set(['account', 'adapter', 'agent', 'prebuilt', 'profile']);
+const keepSecrets = new Set(['account', 'adapter', 'agent', 'inventory', 'prebuilt', 'profile']);
 
 /**
  * The payload that an event gives to triggers. A job gives the secrets of its variables to a worker. So where the

@@ -7,7 +7,15 @@ import { empty, entriesIn, get, type Layers, withAll, withoutAll } from '../engi
 import { refuseUnknownGroups } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
+import type { Seal } from '../engine/secretFields.ts';
 import { anyMembers, flag, nothing, text, texts, topicsOf, whole } from '../engine/topics.ts';
+import {
+  type InventorySource,
+  type NewSource,
+  refuseSource,
+  sealedSource,
+  sourceInEvents,
+} from './inventorySources.ts';
 import { checkAttributes } from './nodeDevices.ts';
 
 /** How many nodes one request may add. To read and store them delays other requests. */
@@ -112,6 +120,7 @@ const topics = topicsOf({
   nodesRemoved: ['Nodes of an inventory were removed', Type.Object({ names: texts })],
   inventoryUpdated: ['Members of an inventory changed', Type.Partial(content)],
   nodesCleared: ['All nodes of an inventory were removed', Type.Object({ count: whole })],
+  inventorySourceSet: ['An inventory got a source of its nodes', sourceInEvents],
   inventoryDeleted: ['An inventory was deleted', nothing],
 });
 export type InventoryEvent = EventOf<typeof topics>;
@@ -121,6 +130,7 @@ export type InventoryState = {
   readonly exists: boolean;
   readonly content: InventoryContent;
   readonly nodes: Layers<Node>;
+  readonly source?: InventorySource | undefined;
 };
 
 const withNodes = (state: InventoryState, nodes: readonly Node[]): InventoryState => ({
@@ -147,7 +157,8 @@ export const inventory = aggregate<InventoryState, InventoryEvent>({
     nodesChanged: (state, { nodes }) => withNodes(state, nodes),
     nodesRemoved: (state, { names }) => ({ ...state, nodes: withoutAll(state.nodes, names) }),
     nodesCleared: (state) => ({ ...state, nodes: empty }),
-    inventoryDeleted: (state) => ({ ...state, exists: false, nodes: empty }),
+    inventorySourceSet: (state, source) => ({ ...state, source }),
+    inventoryDeleted: ({ source: _, ...state }) => ({ ...state, exists: false, nodes: empty }),
   },
   exists: (state) => state.exists,
   names: ({ exists, content }) => (exists ? [{ kind: 'inventory', name: content.name }] : []),
@@ -276,13 +287,58 @@ export const replaceNodes = (
   return dryRun ? [] : replaced(state, target);
 };
 
-const replaced = (state: InventoryState, target: readonly Node[]): readonly InventoryEvent[] => {
-  const { added, changed, removed } = differencesOf(state, target);
-  return [
-    ...(removed.length > 0 ? [{ topic: 'nodesRemoved', data: { names: removed } } as const] : []),
-    ...each('nodesChanged', changed),
-    ...each('nodesAdded', added),
-  ];
+const replaced = (state: InventoryState, target: readonly Node[]): readonly InventoryEvent[] =>
+  differenceEvents(differencesOf(state, target), mostNodes);
+
+const differenceEvents = (
+  { added, changed, removed }: ReturnType<typeof differencesOf>,
+  most: number,
+): readonly InventoryEvent[] => [
+  ...parts(removed, most).map((names) => ({ topic: 'nodesRemoved', data: { names } }) as const),
+  ...each('nodesChanged', changed, most),
+  ...each('nodesAdded', added, most),
+];
+
+const perSyncEvent = 1000;
+
+type OfSource = { readonly nodes: readonly NewNode[]; readonly mostRemoved: number };
+
+/**
+ * The differences between an inventory and its source. Throws `conflict` if the source has no nodes, or would remove more than
+ * `mostRemoved` percent of those that are there.
+ */
+export const syncDifferences = (
+  state: InventoryState,
+  { nodes, mostRemoved }: OfSource,
+  attributes: readonly Node['attributes'][],
+) => {
+  if (nodes.length === 0) throw new RequestError('conflict', 'The source has no nodes, so nothing changes');
+  const differences = differencesOf(state, nodesOf(nodes, attributes));
+  const { length: gone } = differences.removed;
+  if (gone * 100 > mostRemoved * state.nodes.size)
+    throw new RequestError(
+      'conflict',
+      `The source would remove ${gone} of ${state.nodes.size} nodes, more than ${mostRemoved} %, so nothing changes`,
+    );
+  return differences;
+};
+
+/** Gives the inventory the nodes of its source and no others, or nothing at all. */
+export const syncNodes = (
+  state: InventoryState,
+  input: OfSource,
+  { refs }: Context<readonly Node['attributes'][]>,
+): readonly InventoryEvent[] => differenceEvents(syncDifferences(state, input, refs), perSyncEvent);
+
+/** Gives an inventory a source. The same again is no change. */
+export const setSource = (
+  state: InventoryState,
+  given: NewSource,
+  { refs: { seal } }: Context<{ readonly seal: Seal }>,
+): readonly InventoryEvent[] => {
+  refuseSource(given, '');
+  const source = sealedSource(given, state.source, seal, '');
+  return same(state.source, source) ? [] : [{ topic: 'inventorySourceSet', data: source }];
 };
 
 const noSuchNode = (name: string): RequestError =>
@@ -330,12 +386,14 @@ export const restore = (
 };
 
 /** No event holds more nodes than one request may add. */
-const each = (topic: 'nodesAdded' | 'nodesChanged', nodes: readonly Node[]): readonly InventoryEvent[] => {
-  const events: InventoryEvent[] = [];
-  for (let i = 0; i < nodes.length; i += mostNodes)
-    events.push({ topic, data: { nodes: nodes.slice(i, i + mostNodes) } });
-  return events;
-};
+const each = (
+  topic: 'nodesAdded' | 'nodesChanged',
+  nodes: readonly Node[],
+  most = mostNodes,
+): readonly InventoryEvent[] => parts(nodes, most).map((some) => ({ topic, data: { nodes: some } }));
+
+const parts = <T>(all: readonly T[], most: number): readonly (readonly T[])[] =>
+  Array.from({ length: Math.ceil(all.length / most) }, (_, at) => all.slice(at * most, (at + 1) * most));
 
 const mostFaults = 20;
 

@@ -6,6 +6,7 @@ const types = [
   'compliance-run',
   'configuration-backup',
   'configuration-change',
+  'inventory-sync',
 ] as const;
 
 /** The types of components that the platform runs itself. */
@@ -23,6 +24,7 @@ const lasting: typeof all = [
   'compliance-run',
   'configuration-backup',
   'configuration-change',
+  'inventory-sync',
 ] satisfies BuiltInType[];
 
 export const goesOn = (type: string | null | undefined): boolean => lasting.includes(type);

@@ -84,6 +84,14 @@ const devices = Type.Optional(
   }),
 );
 
+const groups = Type.Optional(
+  Type.Array(name('Id or name of a device group'), {
+    minItems: 1,
+    maxItems: 1000,
+    description: 'Only the devices of the plan that these groups have',
+  }),
+);
+
 const runPlan = actionRoute({
   name: 'runCompliancePlan',
   method: 'post',
@@ -98,7 +106,10 @@ const runPlan = actionRoute({
     {
       planId: name('Id or name of the plan'),
       options: Type.Optional(
-        Type.Object({ devices }, { additionalProperties: false, description: 'Which devices; all unless given' }),
+        Type.Object(
+          { devices, deviceGroups: groups },
+          { additionalProperties: false, description: 'Which devices; all unless given' },
+        ),
       ),
     },
     { additionalProperties: false },

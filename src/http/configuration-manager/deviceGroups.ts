@@ -19,6 +19,7 @@ import {
 import type { Actor } from '../../domain/engine/core.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { refuseUnknownIds } from '../../domain/engine/references.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import { name as nameSchema } from '../../domain/engine/schemas.ts';
 import { type DeviceGroup, deviceGroups } from '../../projections/configuration-manager/deviceGroups.ts';
 import { documentIn, pageOf } from '../../projections/engine/documents.ts';
@@ -164,6 +165,22 @@ const ofDevice = actionRoute({
   }),
 });
 
+const named = actionRoute({
+  name: 'getDeviceGroupByName',
+  method: 'get',
+  reads: true,
+  path: '/name/devicegroups',
+  access,
+  summary: 'Get a device group by its name',
+  query: { groupName: nameSchema('Name of the device group') },
+  answer: deviceGroupSchema,
+  run: async ({ query: { groupName }, actor }, service) => {
+    if (groupName === undefined) throw new RequestError('invalid', 'It is needed', { path: 'groupName' });
+    const group = documentIn(deviceGroups, await service.entry(deviceGroups, groupName, actor));
+    return { body: (await showGroups([group], actor, service))[0] };
+  },
+});
+
 const exportGroups = actionRoute({
   name: 'exportDeviceGroups',
   method: 'post',
@@ -227,6 +244,7 @@ export const deviceGroupRoutes: readonly Route[] = [
   }),
   search,
   ofDevice,
+  named,
   exportGroups,
   getRoute({
     name: 'exportDeviceGroup',

@@ -31,6 +31,7 @@ import {
   withPage,
 } from './answers.ts';
 import { inventorySchema, nodeAnswer, nodeSchema, showNode } from './shown.ts';
+import { inventorySourceRoutes } from './sources.ts';
 
 const path = '/inventories/:id';
 /** How many nodes a change has added; negative if it has removed nodes. */
@@ -71,6 +72,7 @@ const nodePath = `${path}/nodes/:node` as const;
 /** Inventories and their nodes (docs/inventories.md). */
 export const inventoryRoutes: readonly Route[] = [
   ...allNodesRoutes,
+  ...inventorySourceRoutes,
   listRoute({
     name: 'getInventories',
     method: 'get',

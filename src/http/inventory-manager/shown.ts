@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { time } from '../../domain/engine/authors.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import { newNodeSchema } from '../../domain/inventory-manager/inventories.ts';
+import { newSourceSchema } from '../../domain/inventory-manager/inventorySources.ts';
 import type { NodeDoc } from '../../projections/inventory-manager/inventories.ts';
 import { derivedId } from '../../store/derivedIds.ts';
 import type { Join } from '../engine/route.ts';
@@ -16,6 +17,11 @@ export const inventorySchema = Type.Object(
     groups: Type.Array(Type.String()),
     tags: Type.Optional(Type.Array(Type.String())),
     backups: Type.Optional(Type.Boolean()),
+    source: Type.Optional(
+      Type.Object(Type.Pick(newSourceSchema, ['type', 'url', 'filters', 'mostRemoved']).properties, {
+        description: 'Where its nodes come from, without text and token',
+      }),
+    ),
     nodeCount: Type.Integer({ description: 'How many nodes it has' }),
     created: time('When it was made'),
     createdBy: author,

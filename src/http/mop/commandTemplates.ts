@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { groupMembers } from '../../commands/configuration-manager/groupMembers.ts';
 import { refuseRun } from '../../commands/engine/access.ts';
 import {
   createCommandTemplate,
@@ -6,11 +7,16 @@ import {
   updateCommandTemplate,
 } from '../../commands/mop/commandTemplates.ts';
 import { runCommandTemplate } from '../../commands/mop/runTemplates.ts';
+import type { Actor } from '../../domain/engine/core.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import { name } from '../../domain/engine/schemas.ts';
 import { commandTemplate, commandTemplateSchema, contentOf, ruleSchema } from '../../domain/mop/commandTemplates.ts';
+import { deviceGroups } from '../../projections/configuration-manager/deviceGroups.ts';
+import { documentIn } from '../../projections/engine/documents.ts';
 import { commandTemplates } from '../../projections/mop/commandTemplates.ts';
 import type { Route } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';
+import type { Service } from '../engine/service.ts';
 import {
   changesOfTemplates,
   runSchema,
@@ -43,6 +49,31 @@ const commandResult = Type.Object(
   { title: 'CommandResult', description: 'A command on a device' },
 );
 
+const mostDevices = 1000;
+
+type Asked = {
+  readonly devices?: readonly string[] | undefined;
+  readonly deviceGroups?: readonly string[] | undefined;
+};
+
+/** The names of all devices, of groups those that the actor sees. */
+const namesOf = async ({ devices, deviceGroups: groups }: Asked, actor: Actor, service: Service) => {
+  if (!devices && !groups)
+    throw new RequestError('invalid', 'One of devices and deviceGroups is needed', { path: '/devices' });
+  const { devicesOf } = groupMembers(service);
+  const names = new Set(devices);
+  for (const group of groups ?? []) {
+    const found = documentIn(deviceGroups, await service.entry(deviceGroups, group, actor));
+    for (const name of await devicesOf(found, actor)) names.add(name);
+  }
+  if (names.size === 0) throw new RequestError('conflict', 'The groups have no devices', { path: '/deviceGroups' });
+  if (names.size > mostDevices)
+    throw new RequestError('conflict', `It may ask ${mostDevices} devices; these are ${names.size}`, {
+      path: '/deviceGroups',
+    });
+  return [...names];
+};
+
 const run = actionRoute({
   name: 'runCommandTemplate',
   method: 'post',
@@ -55,7 +86,16 @@ const run = actionRoute({
   body: Type.Object(
     {
       template: templateNamed,
-      devices: Type.Array(name('Name of a device'), { minItems: 1, maxItems: 1000, description: 'Devices to ask' }),
+      devices: Type.Optional(
+        Type.Array(name('Name of a device'), { minItems: 1, maxItems: 1000, description: 'Devices to ask' }),
+      ),
+      deviceGroups: Type.Optional(
+        Type.Array(name('Id or name of a device group'), {
+          minItems: 1,
+          maxItems: 1000,
+          description: 'Groups of devices to ask; 1,000 devices at most in all',
+        }),
+      ),
       variables: Type.Optional(
         Type.Unsafe<Readonly<Record<string, unknown>>>(
           Type.Object(
@@ -71,12 +111,13 @@ const run = actionRoute({
     { additionalProperties: false },
   ),
   answer: runSchema('CommandTemplateRun', 'Results device by device, commands in their order', commandResult),
-  run: async ({ body: { template, devices, variables = {} }, actor, traceparent }, service) => {
+  run: async ({ body: { template, devices, deviceGroups, variables = {} }, actor, traceparent }, service) => {
     const { id, text } = await service.entry(commandTemplates, template, actor);
     await refuseRun({ of: commandTemplate, id }, actor, service.tools);
     const visibleDevices = service.devices.seenBy(actor);
+    const names = await namesOf({ devices, deviceGroups }, actor, service);
     return {
-      body: await runCommandTemplate(contentOf(JSON.parse(text)), devices, variables, {
+      body: await runCommandTemplate(contentOf(JSON.parse(text)), names, variables, {
         find: visibleDevices.find,
         ...visibleDevices.calls(traceparent),
       }),

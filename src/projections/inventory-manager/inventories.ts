@@ -5,12 +5,17 @@ import {
   inventory,
   type Node,
 } from '../../domain/inventory-manager/inventories.ts';
+import type { InventorySource } from '../../domain/inventory-manager/inventorySources.ts';
 import { deviceOf } from '../../domain/inventory-manager/nodeDevices.ts';
 import type { Recorded } from '../../store/event.ts';
 import { type ChildChanges, childrenOf, idOf, made, projection, touched } from '../engine/define.ts';
 import { allGuards, listsGuard, onlyGuard } from '../engine/guards.ts';
 
-export type Inventory = { readonly _id: string } & InventoryContent & { readonly nodeCount: number } & Authored;
+/** `source`: without its text and token. */
+export type Inventory = { readonly _id: string } & InventoryContent & {
+    readonly nodeCount: number;
+    readonly source?: Omit<InventorySource, 'text' | 'token'>;
+  } & Authored;
 
 /** A node as it is stored. Secrets in its attributes are sealed. */
 export type NodeDoc = Node & { readonly created: string; readonly inventory_id: string };
@@ -62,6 +67,10 @@ export const inventories = projection<Inventory>()(inventory, {
       doc && { ...doc, nodeCount: doc.nodeCount - event.data.names.length, ...touched(event) },
     inventoryUpdated: (doc, event) => doc && { ...doc, ...event.data, ...touched(event) },
     nodesCleared: (doc, event) => doc && { ...doc, nodeCount: 0, ...touched(event) },
+    inventorySourceSet: (doc, event) => {
+      const { text: _, token: __, ...source } = event.data;
+      return doc && { ...doc, source, ...touched(event) };
+    },
     inventoryDeleted: () => undefined,
   },
   names: { group: { field: 'groups' } },

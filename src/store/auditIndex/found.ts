@@ -32,6 +32,7 @@ export const termOf = (by: FoundBy, value: string): Term => {
 export const hiddenCategories = [
   'checkpoint',
   'deviceTurn',
+  'inventorySync',
   'log',
   'login',
   'name',

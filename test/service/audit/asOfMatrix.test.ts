@@ -132,6 +132,8 @@ const notNamed: Readonly<Record<string, readonly string[]>> = {
     'POST /inventory_manager/v1/inventories/:id/nodes',
     'PATCH /inventory_manager/v1/inventories/:id/nodes/:node',
     'DELETE /inventory_manager/v1/inventories/:id/nodes/:node',
+    'PUT /inventory_manager/v1/inventories/:id/source',
+    'POST /inventory_manager/v1/inventories/:id/sync',
     'POST /inventory_manager/v1/nodes/bulk',
     'DELETE /inventory_manager/v1/nodes/clear/:identifier',
   ],

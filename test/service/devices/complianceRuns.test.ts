@@ -86,6 +86,14 @@ describe('Runs of compliance plans', () => {
     await jobs.inState(instanceId, 'complete');
     const [report, ...others] = await reportsOf(batchId);
     assert.deepEqual([report.deviceName, report.totals.errors, others], ['sw-2', 1, []]);
+    const group = { name: 'Second', devices: ['sw-2', 'sw-4'] };
+    ok(await service.ask('POST', `${manager}/devicegroup`, group));
+    const ofGroup = ok(await run('Varied', { deviceGroups: ['Second'] }));
+    await jobs.inState(ofGroup.instanceId, 'complete');
+    assert.deepEqual(
+      (await reportsOf(ofGroup.batchId)).map(({ deviceName }: { deviceName: string }) => deviceName),
+      ['sw-2'],
+    );
     const none = ok(await run('Varied', { devices: ['sw-9'] }));
     assert.match((await jobs.inState(none.instanceId, 'error')).error, /no devices/);
     await planOf('Empty', [node]);

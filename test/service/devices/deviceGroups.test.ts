@@ -245,6 +245,31 @@ describe('Device groups over HTTP', () => {
       assert.deepEqual(await named('q1', who.stranger), ['Core', 'Frankfurt']);
     });
 
+    it('stand for their devices in runs of command templates, as the caller sees them', async () => {
+      ok(
+        await service.ask('POST', '/mop/createTemplate', {
+          mop: { name: 'version', commands: [{ command: 'show version', rules: [] }] },
+        }),
+      );
+      const run = (body: object, ask = service.ask) =>
+        ask('POST', '/mop/RunCommandTemplate', { template: 'version', ...body });
+      const asked = async (body: object, ask = service.ask) => [
+        ...new Set(ok(await run(body, ask)).commands_results.map(({ device }: any) => device)),
+      ];
+      assert.deepEqual(await asked({ devices: ['q2'], deviceGroups: ['Core'] }), ['q2', 'q1', 'q3']);
+      assert.deepEqual(await asked({ deviceGroups: ['Core', 'Frankfurt'] }, who.stranger), ['q1', 'q2']);
+      refused(await run({ deviceGroups: ['Closed'] }, who.stranger), 409, /no devices/);
+      refused(await run({ deviceGroups: ['none'] }), 404);
+      refused(await run({}), 400, /devices/);
+    });
+
+    it('are found by their name alone', async () => {
+      const named = (name: string, ask = service.ask) => ask('GET', `${area}/name/devicegroups?groupName=${name}`);
+      assert.deepEqual(ok(await named('Core', who.stranger)).devices, ['q1', 'q2']);
+      refused(await named('none'), 404);
+      refused(await service.ask('GET', `${area}/name/devicegroups`), 400, /groupName/);
+    });
+
     it('show the devices of the moment', async () => {
       await make('Moment', { query: { inventory: 'open', tags: ['fra'] } });
       const position = await positionOf(service);

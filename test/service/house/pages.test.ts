@@ -21,6 +21,7 @@ for (const name of [
   'golden-configurations',
   'compliance-reports',
   'devices',
+  'inventories',
 ])
   describe(`docs/${name}.md`, () => {
     const page = readFileSync(new URL(`../../../docs/${name}.md`, import.meta.url), 'utf8');

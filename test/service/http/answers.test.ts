@@ -35,6 +35,7 @@ const queries = ({ upgrade = '' }: Kept): Readonly<Record<string, string>> => ({
   'GET /audit/events': `?correlation=${noted}`,
   'GET /audit/diff': `?resource=automation/${upgrade}&from=0&to=200`,
   'GET /configuration_manager/backups': '?device=lab-01',
+  'GET /configuration_manager/name/devicegroups': '?groupName=Campus%20core',
   'GET /audit/denied': '?until=2026-01-02T00:00:00Z',
 });
 
@@ -776,6 +777,11 @@ const requests = ({
   'POST /inventory_manager/v1/nodes/bulk': {
     body: { inventory_identifier: 'Trier', nodes: [{ name: 'edge-trr-02', attributes: { host: '192.0.2.42' } }] },
   },
+  'PUT /inventory_manager/v1/inventories/:id/source': {
+    params: { id: 'Trier' },
+    body: { type: 'csv', text: 'name,host\naccess-trr-01,192.0.2.9\n' },
+  },
+  'POST /inventory_manager/v1/inventories/:id/sync': { params: { id: 'Trier' }, body: { dryRun: true } },
   'POST /inventory_manager/v1/tags/search': { body: { tagIdentifiers: ['core'] } },
   'DELETE /inventory_manager/v1/nodes/clear/:identifier': { params: { identifier: 'Trier' } },
   'DELETE /inventory_manager/v1/inventories/:id': { params: { id: 'Trier' } },

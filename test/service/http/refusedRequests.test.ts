@@ -743,6 +743,16 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
       }),
       refuse('stale', '/inventory_manager/v1/nodes/bulk', { inventory_identifier: 'trier', nodes: [] }, stale),
     ],
+    [`PUT ${inventories}/:id/source`]: [
+      refuse('not_found', `${inventories}/none/source`, { type: 'csv', text: 'name\na' }),
+      refuse('invalid', `${inventories}/trier/source`, { type: 'csv', text: 'host\na' }),
+      refuse('stale', `${inventories}/trier/source`, { type: 'csv', text: 'name\na' }, stale),
+    ],
+    [`POST ${inventories}/:id/sync`]: [
+      refuse('not_found', `${inventories}/none/sync`, {}),
+      refuse('conflict', `${inventories}/trier/sync`, {}),
+      refuse('invalid', `${inventories}/trier/sync`, { source: { type: 'netbox', url: 'https://netbox.example.com' } }),
+    ],
     [`DELETE ${inventories}/:id`]: [refuse('stale', `${inventories}/trier`, undefined, stale)],
     [`POST ${inventories}/:id/nodes`]: [
       refuse('conflict', `${inventories}/trier/nodes`, { nodes: [{ name: 'new' }, { name: 'n', tags: ['b'] }] }),

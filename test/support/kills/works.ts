@@ -7,6 +7,7 @@ import {
   importDeviceGroups,
 } from '../../../src/commands/configuration-manager/deviceGroups.ts';
 import type { Tools } from '../../../src/commands/engine/define.ts';
+import { createInventory, syncInventoryNodes } from '../../../src/commands/inventory-manager/inventories.ts';
 import { runAction } from '../../../src/commands/lifecycle-manager/actionExecutions.ts';
 import { createResourceModel } from '../../../src/commands/lifecycle-manager/resourceModels.ts';
 import { completeJob, startJob } from '../../../src/commands/operations-manager/jobs.ts';
@@ -19,6 +20,8 @@ import { project } from '../../../src/domain/automation-studio/projects.ts';
 import { deviceGroupImport } from '../../../src/domain/configuration-manager/deviceGroupImports.ts';
 import { deviceGroupDeletions } from '../../../src/domain/configuration-manager/deviceGroups.ts';
 import type { Aggregate } from '../../../src/domain/engine/core.ts';
+import { entriesIn } from '../../../src/domain/engine/layeredMap.ts';
+import { type InventoryState, inventory } from '../../../src/domain/inventory-manager/inventories.ts';
 import { actionExecution } from '../../../src/domain/lifecycle-manager/actionExecutions.ts';
 import { job } from '../../../src/domain/operations-manager/jobs.ts';
 import { prebuilt } from '../../../src/domain/prebuilts/prebuilts.ts';
@@ -338,8 +341,32 @@ const jobsOfSchedules: Work = {
   whole: async () => Object.keys(instants).map(() => ({ decided: ['scheduleFired'], jobs: 1 })),
 };
 
+const kept = ['core-1', 'core-2'];
+/** Three events of 1,000 nodes at most, with parts in streams of their own. */
+const nodesOfSource = Array.from({ length: 2300 }, (_, n) => ({
+  name: `n${n}`,
+  attributes: { note: 'x'.repeat(400) },
+  tags: ['new'],
+}));
+const nodesIn = ({ nodes }: InventoryState) => [...entriesIn(nodes).keys()];
+
+const syncOfInventory: Work = {
+  name: 'the sync of an inventory',
+  prepare: ({ node }) =>
+    node.command(createInventory, 'v1', { name: 'Campus', devices: kept.map((name) => ({ name })) }),
+  run: ({ node }) => node.command(syncInventoryNodes, 'v1', { nodes: nodesOfSource, mostRemoved: 100 }),
+  isDecided: async (place) => (await syncOfInventory.find(place)) !== syncOfInventory.nothing,
+  find: async ({ node: { tools } }) => {
+    const names = nodesIn(await tools.state(inventory, 'v1'));
+    return `${names.length} ${names[0]}`;
+  },
+  nothing: '2 core-1',
+  whole: async () => '2300 n0',
+};
+
 export const works: readonly Work[] = [
   importOfGroups,
+  syncOfInventory,
   deletionOfGroups,
   installOfPackage,
   importOfProject,

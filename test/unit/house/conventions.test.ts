@@ -37,6 +37,7 @@ const unprojected = new Set([
   'deviceTurnTaken',
   'deviceTurnExtended',
   'deviceTurnLeft',
+  'inventorySyncRequested',
   'hostKeyPinned',
   'hostKeyRemoved',
   'requestsDenied',

@@ -82,6 +82,7 @@ const areasRead: Record<string, readonly Area[]> = {
     'agent-session-manager',
     'authorization',
     'configuration-manager',
+    'inventory-manager',
     'operations-manager',
     'template-builder',
   ],
@@ -121,9 +122,11 @@ const offers: Partial<Record<Area, readonly string[]>> = {
   ],
   'configuration-manager': [
     'commands/credentials.ts', // nodes name them
+    'commands/groupMembers.ts', // command templates run on the devices of groups
     'commands/trees.ts',
     'domain/adapterSchemas.ts', // nodes are reached as devices of adapters are
     'domain/credentialReferences.ts',
+    'projections/deviceGroups.ts',
   ],
   'inventory-manager': ['domain/inventories.ts', 'domain/nodeDevices.ts', 'projections/inventories.ts'], // nodes are devices
   'json-forms': [

@@ -54,13 +54,15 @@ const mostPairs = 10_000;
 /** So many failures are in the variables of the job and in the event. The reports have all. */
 const mostFailures = 1000;
 
-/** The devices that the job's variables limit it to; undefined: all. */
-const limitIn = ({ devices, device }: Members): ReadonlySet<unknown> | undefined => {
-  if (devices !== undefined && !Array.isArray(devices))
-    throw new RunEnded('The variable devices must be a list of names of devices');
-  const names: readonly unknown[] | undefined = devices ?? (device === undefined ? undefined : [device]);
-  return names && new Set(names);
+const listIn = (value: unknown, variable: string): readonly string[] => {
+  if (value === undefined) return [];
+  if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value;
+  throw new RunEnded(`The variable ${variable} must be a list of names`);
 };
+
+/** True if the job's variables limit it to some devices. */
+const isLimited = ({ devices, device, deviceGroups }: Members): boolean =>
+  [devices, device, deviceGroups].some((names) => names !== undefined);
 
 /** A device, or a copy of its configuration, with the nodes that it is checked against. */
 type Target = { readonly device: string; readonly backupId?: string; readonly nodes: readonly BatchNode[] };
@@ -93,6 +95,17 @@ const complianceStarts = (needs: Pick<Needs, 'tools' | 'model' | 'devices'>) => 
     return found;
   };
 
+  /** The devices that the job's variables limit it to; undefined: all. */
+  const limitIn = async (
+    { devices, device, deviceGroups: groups }: Members,
+    actor: Actor,
+    failed: DeviceFailure[],
+  ): Promise<ReadonlySet<unknown> | undefined> => {
+    const named = devices === undefined && device !== undefined ? [device] : listIn(devices, 'devices');
+    const ofGroups = await devicesIn(listIn(groups, 'deviceGroups'), actor, failed);
+    return isLimited({ devices, device, deviceGroups: groups }) ? new Set([...named, ...ofGroups]) : undefined;
+  };
+
   const planStart = async ({ job, inputs, started, step }: Run): Promise<BatchStart> => {
     const actor = await step();
     const id = typeof inputs.plan === 'string' ? await tools.find(plans, inputs.plan) : undefined;
@@ -101,8 +114,8 @@ const complianceStarts = (needs: Pick<Needs, 'tools' | 'model' | 'devices'>) => 
       throw new RunEnded(`There is no compliance plan ${JSON.stringify(inputs.plan)}`);
     if (started.data.automation !== null && content.status === 'draft')
       throw new RunEnded(`The compliance plan ${JSON.stringify(content.name)} is a draft`);
-    const limit = limitIn(inputs);
     const failed: DeviceFailure[] = [];
+    const limit = await limitIn(inputs, actor, failed);
     const nodes: BatchNode[] = [];
     for (const {
       treeId,
@@ -185,7 +198,7 @@ export const complianceRuns = ({ handle, tools, model, devices, copies, renderer
     const input = await startOf(run);
     const pairs = input.nodes.reduce((sum, node) => sum + node.devices.length, 0);
     // A change of a device that the plan does not have starts its jobs as well.
-    const isOfOthers = run.started.data.automation !== null && limitIn(run.inputs) !== undefined;
+    const isOfOthers = run.started.data.automation !== null && isLimited(run.inputs);
     if (pairs === 0 && !isOfOthers) throw new RunEnded('There are no devices to check');
     if (pairs > mostPairs)
       throw new RunEnded(`A run may check ${mostPairs} pairs of device and node; these are ${pairs}`);

@@ -41,10 +41,16 @@ const inputsOf: Readonly<Record<BuiltInType, (doc: Doc) => Members>> = {
     devices,
     variables,
   }),
-  ucm_compliance_plans: ({ component, variables: { devices, device } }) => ({ plan: component.name, devices, device }),
+  ucm_compliance_plans: ({ component, variables: { devices, device, deviceGroups } }) => ({
+    plan: component.name,
+    devices,
+    device,
+    deviceGroups,
+  }),
   'compliance-run': ({ variables: { options } }) => ({ options }),
   'configuration-backup': ({ variables: { devices, deviceGroups, options } }) => ({ devices, deviceGroups, options }),
   'configuration-change': ({ variables }) => withoutOrigin(variables),
+  'inventory-sync': ({ component, variables: { dryRun } }) => ({ inventory: component.name, dryRun }),
   agent: ({ component, variables }) => ({ agent: component.name, inputs: withoutOrigin(variables) }),
 };
 
