@@ -31,9 +31,12 @@ const setSource = actionRoute({
   run: async (call, service) => {
     const { body } = call;
     const about = requestOf('setInventorySource', call, service);
-    const { id } = await service.entry(inventories, call.params.id, call.actor);
     refuseSource(body, '');
     if (!isServer(body)) await nodesInText(body, '/text');
+    const { id: idOrName } = call.params;
+    const again =
+      about.idempotency && (await service.retries.find({ aggregate: inventory, idOrName }, about.idempotency.key));
+    const id = again ?? (await service.entry(inventories, idOrName, call.actor)).id;
     const { doc, position, replayed } = await service.handle(setInventorySource, { ...about, id, input: body });
     const result = await signed(doc as Inventory, service, call); // the document of the command's own aggregate
     return {

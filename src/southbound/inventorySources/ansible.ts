@@ -21,6 +21,9 @@ const namesIn = (group: Members, member: 'hosts' | 'children', name: string, ref
   return refuse(`The ${member} of the group ${JSON.stringify(name)} are no list of names`);
 };
 
+/** So many steps from groups to the groups that they are in, and from hosts to groups, a text may take. */
+const mostSteps = 5_000_000;
+
 /** These are in every inventory and say nothing. */
 const ofAll = ['all', 'ungrouped'];
 
@@ -37,20 +40,34 @@ export const ansibleNodes = (text: string, refuseFor: Refuse): readonly SourceNo
   const parents = new Map<string, string[]>();
   for (const [name, group] of Object.entries(groups)) {
     if (!isObject(group)) return refuse(`The group ${JSON.stringify(name)} is no object`);
-    for (const child of namesIn(group, 'children', name, refuse))
-      parents.set(child, [...(parents.get(child) ?? []), name]);
+    for (const child of namesIn(group, 'children', name, refuse)) {
+      const known = parents.get(child);
+      if (known) known.push(name);
+      else parents.set(child, [name]);
+    }
   }
+  let steps = 0;
+  const countStep = (): void => {
+    if (++steps > mostSteps) refuse('Its hosts are in too many groups');
+  };
   /** The group and all that it is in. Groups may be in one another. */
   const withParents = (name: string): ReadonlySet<string> => {
     const found = new Set([name]);
-    for (const one of found) for (const parent of parents.get(one) ?? []) found.add(parent);
+    for (const one of found)
+      for (const parent of parents.get(one) ?? []) {
+        countStep();
+        found.add(parent);
+      }
     return found;
   };
   for (const [name, group] of Object.entries(groups)) {
     const names = [...withParents(name)].filter((one) => !ofAll.includes(one));
     for (const host of namesIn(group as Members, 'hosts', name, refuse)) {
       const of = tags.get(host) ?? new Set();
-      for (const tag of names) of.add(tag);
+      for (const tag of names) {
+        countStep();
+        of.add(tag);
+      }
       tags.set(host, of);
     }
   }

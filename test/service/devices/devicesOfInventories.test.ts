@@ -148,6 +148,12 @@ describe('Devices of inventories', () => {
     'GET configuration': (ask, name) => ask('GET', at(name, '/configuration')),
     'POST configuration': (ask, name) =>
       ask('POST', at(name, '/configuration'), { config: { config: 'ntp server 192.0.2.1\n' } }),
+    'POST configuration, tried': (ask, name) =>
+      ask('POST', at(name, '/configuration'), {
+        config: { config: 'ntp server 192.0.2.1\n' },
+        options: { dryRun: true },
+      }),
+    'POST confirm': (ask, name) => ask('POST', at(name, '/configuration/confirm'), {}),
     'POST hostKey': (ask, name) => ask('POST', at(name, '/hostKey'), {}),
     'POST backups': (ask, name) => ask('POST', `${manager}/devices/backups`, { name }),
     'GET backups of a time': (ask, name) =>
@@ -185,6 +191,27 @@ describe('Devices of inventories', () => {
         assert.equal(hidden.text.replaceAll('hidden-1', '*'), none.text.replaceAll('nobody-1', '*'));
         assert.notEqual((await request(people.member, 'hidden-1')).status, 404);
       });
+
+    it('are compared and have histories as names that nobody has', async () => {
+      const tree = ok(await admin('POST', `${manager}/configs`, { name: 'to compare' }));
+      const node = { treeId: tree._id, version: 'initial', nodePath: 'base' };
+      const reports = `${manager}/compliance_reports`;
+      const rows: readonly ((name: string) => readonly [method: string, path: string, body?: object])[] = [
+        (deviceName) => ['POST', `${reports}/config`, { options: { ...node, deviceName } }],
+        (deviceName) => ['POST', `${reports}/grade/history`, { ...node, deviceName }],
+        (name) => ['POST', `${reports}/history`, { options: { ...node, devices: [name] } }],
+        (name) => ['GET', `${reports}/score_trend/${name}`],
+        (name) => ['GET', `${manager}/backups?device=${name}`],
+      ];
+      for (const row of rows) {
+        const [hidden, none] = await Promise.all(['hidden-1', 'nobody-1'].map((name) => people.stranger(...row(name))));
+        assert.deepEqual(
+          [hidden?.status, hidden?.text.replaceAll('hidden-1', '*').replace(/"timestamp":"[^"]*"/, '')],
+          [none?.status, none?.text.replaceAll('nobody-1', '*').replace(/"timestamp":"[^"]*"/, '')],
+          row('*')[1],
+        );
+      }
+    });
 
     it('are in no group by a query, no count and no tag', async () => {
       for (const query of [{ inventory: 'secret' }, { tags: ['quiet'] }])

@@ -75,6 +75,10 @@ const device = (n: number, more: object = {}): object => ({
   ...more,
 });
 
+/** Groups each of which is in the one before. */
+const chainOfGroups = (count: number): string =>
+  JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, n) => [`g${n}`, { children: [`g${n + 1}`] }])));
+
 describe('Sources of inventories', () => {
   const service = useService({ OUTBOUND_ALLOW: '127.0.0.1' });
   const people = usePeople(service);
@@ -165,6 +169,9 @@ describe('Sources of inventories', () => {
       [{ type: 'csv', text: 'name,host\n,1' }, /Line 2/],
       [{ type: 'csv', text: 'name', url: 'https://x.example' }, /"\/source\/url"/],
       [{ type: 'ansible', text: 'all:\n  hosts: {}' }, /no JSON/],
+      [{ type: 'ansible', text: 'a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]' }, /no JSON/],
+      [{ type: 'ansible', text: '['.repeat(1_000_000) }, /no JSON/],
+      [{ type: 'ansible', text: chainOfGroups(5000) }, /too many groups/],
       [{ type: 'ansible', text: '[]' }, /no object/],
       [{ type: 'ansible', text: '{"g":{"hosts":["a",1]}}' }, /\\"g\\"/],
       [{ type: 'ansible', text: '{"_meta":{"hostvars":{"a":1}}}' }, /\\"a\\"/],
@@ -186,6 +193,30 @@ describe('Sources of inventories', () => {
     refused(await people.reader('POST', `${area}/Wrong/sync`, csv('name\na')), 403);
     assert.equal(await positionOf(service), before);
   });
+
+  it('take names, attributes and tags of every kind', async () => {
+    await make('Odd');
+    const names = ['..', 'a/b', 'a%2Fb', 'constructor', '__proto__', 'x'.repeat(256), 'ä ü', '😀'];
+    const attributes = Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`attribute ${n}`, `${n}`]));
+    const tags = ['<script>', '"', "'", '%', '/', 'ß'];
+    const hostvars = Object.fromEntries(
+      names.map((name) => [name, name === '..' ? attributes : { ansible_host: 'x' }]),
+    );
+    const groups = Object.fromEntries(tags.map((tag) => [tag, { hosts: names }]));
+    const text = JSON.stringify({ _meta: { hostvars }, ...groups });
+    const { status, variables, error } = await synced('Odd', { source: { type: 'ansible', text } });
+    assert.deepEqual([status, variables.counts?.added], ['complete', names.length], JSON.stringify(error));
+    const nodes = await nodesOf('Odd');
+    assert.deepEqual(nodes.map(({ name }) => name).toSorted(), names.toSorted());
+    for (const node of nodes) assert.deepEqual(node.tags.toSorted(), tags.toSorted(), node.name);
+    const odd = ok(await service.ask('GET', `${area}/Odd/nodes/${encodeURIComponent('a/b')}`)).result;
+    assert.equal(odd.name, 'a/b');
+    assert.equal(Object.keys(nodes.find(({ name }) => name === '..').attributes).length, 10_001);
+    const wide = `name,${Object.keys(attributes).join()}\nn,${Object.values(attributes).join()}\n`;
+    await make('Wide');
+    await synced('Wide', csv(wide));
+    assert.deepEqual((await nodesOf('Wide'))[0].attributes, attributes);
+  }).timeout(60_000);
 
   it('of 100 MB are refused before they are read', async () => {
     await make('Large');
@@ -248,7 +279,7 @@ describe('Sources of inventories', () => {
       const found = ok(
         await service.ask('POST', '/configuration_manager/devices', { options: { filter: { name: 'h2501' } } }),
       );
-      assert.deepEqual([found.list[0].ostype, found.list[0].host], ['cisco-ios', '198.51.100.1']);
+      assert.deepEqual([found.list[0].ostype, found.list[0].host], ['cisco.ios.ios', '198.51.100.1']);
       const added = (await eventsOf(id)).filter(({ topic }) => topic === 'nodesAdded');
       assert.equal(added.length, 5, 'an event holds 1,000 nodes');
       assert.deepEqual((await synced('Ansible', { source: { type: 'ansible', text } })).variables.counts.changed, 0);

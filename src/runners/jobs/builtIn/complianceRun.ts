@@ -219,14 +219,19 @@ export const complianceRuns = ({ handle, tools, model, devices, copies, renderer
       const { job, started, signal, step } = run;
       const batchId = batchOf(job);
       const batch = await beginning(run, startOf);
-      const inventories = new Set(batch.inventories);
+      const inventories = new Set<string>();
+      const nameInventory = (id: string): void => {
+        inventories.add(id);
+        run.names(id);
+      };
+      batch.inventories?.forEach(nameInventory);
       let totals = noTotals;
       const failures = new Map<string, DeviceFailure>();
       // A device in several nodes is named once for each reason.
       const fail = (failure: DeviceFailure): unknown => failures.set(JSON.stringify(failure), failure);
       batch.failed.forEach(fail);
       const count = ({ deviceName, status, reason, totals: more, inventory }: StoredReport): void => {
-        if (inventory != null) inventories.add(inventory);
+        if (inventory != null) nameInventory(inventory);
         totals = addTotals(totals, more);
         if (status === 'error') fail({ device: deviceName, reason: reason ?? '' });
       };
@@ -302,13 +307,8 @@ export const complianceRuns = ({ handle, tools, model, devices, copies, renderer
       await step();
       const { grade } = gradeOf(totals, batch.grading);
       const input = { totals, grade, devices: targets.length, failed: [...failures.values()].slice(0, mostFailures) };
-      const named = [...inventories];
-      await handle(endComplianceBatch, {
-        ...requestFor(started),
-        id: batchId,
-        input: { ...input, inventories: named },
-      });
-      named.forEach(run.names);
+      const end = { ...input, inventories: [...inventories] };
+      await handle(endComplianceBatch, { ...requestFor(started), id: batchId, input: end });
       return { batchId, ...input };
     };
 
