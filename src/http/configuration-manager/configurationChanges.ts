@@ -52,6 +52,7 @@ const change = actionRoute({
         type,
         groups: [],
         variables: { ...body, config: service.tools.seal(config) },
+        inventories: await service.devices.seenBy(actor).inventoriesOf(devices ?? []),
       },
     });
     return { body: { status: 'success', message: 'The devices are being changed', jobId: id }, position, replayed };

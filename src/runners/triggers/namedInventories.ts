@@ -1,6 +1,7 @@
 import type { Tools } from '../../commands/engine/define.ts';
 import { complianceBatch } from '../../domain/configuration-manager/complianceBatches.ts';
 import { complianceReport } from '../../domain/configuration-manager/complianceReports.ts';
+import { configurationChange } from '../../domain/configuration-manager/configurationChanges.ts';
 import { deviceBackup, inventoriesOfSources } from '../../domain/configuration-manager/deviceBackups.ts';
 import { deviceConfiguration } from '../../domain/configuration-manager/deviceConfigurations.ts';
 import { inventory } from '../../domain/inventory-manager/inventories.ts';
@@ -26,6 +27,7 @@ const finders: Readonly<Record<string, Find>> = {
     const found = about && (await find(inventories, about.adapter));
     return found === undefined ? [] : [found];
   },
+  [configurationChange.category]: async (id, { state }) => (await state(job, id)).inventories ?? [],
   [inventory.category]: async (id) => [id],
   [job.category]: async (id, { state }) => (await state(job, id)).inventories ?? [],
 };

@@ -23,6 +23,8 @@ const groupsOf: Readonly<Record<Group, readonly string[]>> = { open: [], ops: ['
 type Made = {
   readonly batches: string[];
   readonly plans: string[];
+  /** Jobs of changes of many devices. */
+  readonly changes: string[];
   /** Jobs of workflows with the task `it`. */
   readonly tasks: string[];
   /** Jobs that name no device themselves. */
@@ -38,7 +40,7 @@ describe('Hidden devices', () => {
   const admin: Ask = (...args) => service.ask(...args);
   const jobs = builtInOf(admin);
   const callers: Record<string, { readonly ask: Ask; readonly sees: readonly Group[] }> = {};
-  const made: Made = { batches: [], plans: [], jobs: [], tasks: [], quiet: [], copies: [], reports: [] };
+  const made: Made = { batches: [], plans: [], changes: [], jobs: [], tasks: [], quiet: [], copies: [], reports: [] };
   let ids: Record<Group, string>;
   let tree: { readonly treeId: string; readonly version: string; readonly nodeId: string };
   let n = 0;
@@ -88,6 +90,10 @@ describe('Hidden devices', () => {
       const { _id } = ok(await admin('POST', `${om}/automations`, { name: `Copies ${n++}`, ...component })).data;
       made.jobs.push(await jobs.start(_id, { deviceGroups: [group] }));
     };
+    const changeAll = async (of: object): Promise<unknown> => {
+      const body = { ...of, config: 'ntp server 192.0.2.1', options: { dryRun: true } };
+      return made.changes.push(ok(await admin('POST', `${manager}/changes`, body)).jobId);
+    };
     const task = async (operation: string, inputs: Record<string, unknown>): Promise<unknown> =>
       made.tasks.push(await start(operation, inputs));
     const change = async (): Promise<void> => {
@@ -100,6 +106,8 @@ describe('Hidden devices', () => {
       copyAll({ devices }),
       copyAll({ deviceGroups: [group] }),
       copy(),
+      changeAll({ devices }),
+      changeAll({ deviceGroups: [group] }),
       plan(),
       automated(),
       change(),
@@ -172,7 +180,7 @@ describe('Hidden devices', () => {
         made.jobs.push(ok(await admin('POST', `${inventories}/inventories/${ids[group]}/sync`, synced(text))).jobId);
       }),
     );
-    for (const id of [...made.jobs, ...made.tasks, ...made.quiet]) {
+    for (const id of [...made.jobs, ...made.tasks, ...made.quiet, ...made.changes]) {
       const { status, error } = await jobs.inState(id, 'complete', 'error');
       assert.equal(status, 'complete', JSON.stringify(error));
     }
@@ -209,6 +217,8 @@ describe('Hidden devices', () => {
           'complianceRunStarted',
           'complianceReported',
           'configurationBackedUp',
+          'configurationChangeStarted',
+          'configurationChangeReported',
           'deviceConfigurationApplied',
           'jobCompleted',
           'nodesAdded',
@@ -219,6 +229,10 @@ describe('Hidden devices', () => {
           ['GET', `${om}/jobs/${id}`],
           ['GET', `/audit/resources/job/${id}`],
           ['GET', `/audit/events?limit=1000&resource=job/${id}`],
+        ]),
+        ...made.changes.flatMap((id): Row[] => [
+          ['GET', `${manager}/changes/${id}`],
+          ['GET', `/audit/events?limit=1000&resource=configurationChange/${id}`],
         ]),
         ...made.tasks.map((id): Row => ['GET', `${om}/jobs/${id}/tasks/it`]),
         ...made.batches.flatMap((id): Row[] => [
@@ -309,9 +323,10 @@ describe('Hidden devices', () => {
     const apricot = `${manager}/devices/${words.open}-1/configuration`;
     const byId: readonly (readonly [of: readonly string[], rows: (id: string) => readonly Row[]])[] = [
       [
-        [...made.jobs, ...made.tasks, ...made.quiet],
+        [...made.jobs, ...made.tasks, ...made.quiet, ...made.changes],
         (id) => [
           ['GET', `${om}/jobs/${id}`],
+          ['GET', `${manager}/changes/${id}`],
           ['POST', `${om}/jobs/cancel`, { jobIds: [id] }],
           ['POST', `${om}/jobs/retry`, { jobIds: [id] }],
           ['POST', `${om}/jobs/watch`, { jobIds: [id] }],

@@ -12,6 +12,7 @@ import { refusedBy } from '../../../commands/configuration-manager/deviceConfigu
 import type { Tools } from '../../../commands/engine/define.ts';
 import type { Handle } from '../../../commands/engine/handle.ts';
 import { requestFor } from '../../../commands/engine/reactions.ts';
+import { noteJobInventories } from '../../../commands/operations-manager/jobs.ts';
 import { runAtOnce } from '../../../concurrency/runAtOnce.ts';
 import {
   type ChangeRow,
@@ -36,6 +37,7 @@ import type { Devices } from '../../../southbound/port.ts';
 import type { Recorded } from '../../../store/event.ts';
 import { namedDevices } from './namedDevices.ts';
 import { type Operation, type Run, RunEnded } from './run.ts';
+import { devicesSeen } from './seenDevices.ts';
 
 type Needs = {
   readonly handle: Handle;
@@ -56,7 +58,8 @@ type Outcome = Recorded<Extract<DeviceConfigurationEvent, { readonly topic: 'dev
 const outcomeTopics = ['deviceConfigurationApplied', 'deviceConfigurationFailed'];
 
 /** Sends a configuration to single devices. */
-const oneByOne = ({ tools, devices, changes }: Needs, { job, started, step }: Run, { options, config }: Sending) => {
+const oneByOne = ({ tools, devices, changes }: Needs, run: Run, { options, config }: Sending) => {
+  const { job, started, step } = run;
   /** The row of a device that was called before; undefined: it was not. */
   const rowOfCall = async (device: string): Promise<ChangeRow | undefined> => {
     const change = changeOf(job, device);
@@ -79,7 +82,7 @@ const oneByOne = ({ tools, devices, changes }: Needs, { job, started, step }: Ru
 
   /** A change of the device, with the rights of now. A call that has begun comes to its end, whatever becomes of the job. */
   const changeOfDevice = async (device: string) => {
-    const visible = devices.seenBy(await step());
+    const visible = devicesSeen(devices, await step(), run);
     const found = await visible.find(device);
     await visible.checkCredentials(device);
     return {
@@ -132,11 +135,17 @@ export const changeRun = (needs: Needs): Operation => {
   const { handle, tools } = needs;
   const namedIn = namedDevices(needs);
 
-  /** The devices of the run, as they were stored when it began. */
+  /**
+   * The devices of the run, as they were stored when it began. Who reads them must see their inventories, so the job names these
+   * before.
+   */
   const begin = async ({ job, started, step }: Run, changes: Pick<Changes, 'devices' | 'deviceGroups'>) => {
     if ((await tools.state(configurationChange, job)).devices) return;
-    const { names, failed } = await namedIn(changes, await step());
+    const actor = await step();
+    const { names, failed } = await namedIn(changes, actor);
     if (failed[0]) throw new RunEnded(`Nothing was sent. ${failed[0].reason}`);
+    const inventories = await needs.devices.seenBy(actor).inventoriesOf(names);
+    await handle(noteJobInventories, { ...requestFor(started), id: job, input: { inventories } });
     const input = { job, devices: names };
     await handle(beginConfigurationChange, { ...requestFor(started), id: job, input });
   };
