@@ -54,6 +54,7 @@ const devicesOn = ({ node, clocks }: Place) => {
     stopping: new AbortController().signal,
     seenBy: () => ({
       find: async (name: string) => foundAs(name),
+      inventoriesOf: async () => ['f'.repeat(24)],
       checkCredentials: async () => undefined,
       calls: () => ({ apply: ({ device }: { device: { name: string } }) => called(device.name) }),
     }),
@@ -98,6 +99,7 @@ const changeOfMany: Work = {
       started,
       signal: new AbortController().signal,
       step: async () => context.actor,
+      names: () => undefined,
       acts: () => undefined,
       isOver: async () => false,
       awaits: (end) => end,
