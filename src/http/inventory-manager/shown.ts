@@ -19,6 +19,7 @@ export const inventorySchema = Type.Object(
     backups: Type.Optional(Type.Boolean()),
     source: Type.Optional(
       Type.Object(Type.Pick(newSourceSchema, ['type', 'url', 'filters', 'mostRemoved']).properties, {
+        title: 'ShownInventorySource',
         description: 'Where its nodes come from, without text and token',
       }),
     ),
