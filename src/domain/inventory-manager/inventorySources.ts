@@ -5,7 +5,7 @@ import { mask } from '../engine/secretFields.ts';
 import { anyMembers, sealed, text, topicsOf } from '../engine/topics.ts';
 
 const types = ['csv', 'ansible', 'netbox', 'nautobot'] as const;
-export type SourceType = (typeof types)[number];
+type SourceType = (typeof types)[number];
 
 /** How much of an inventory a source may remove, in percent, unless it says otherwise. */
 export const usualMostRemoved = 20;
