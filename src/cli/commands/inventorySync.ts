@@ -32,8 +32,8 @@ export const inventorySync = command({
   },
   help: askHelp,
   run: async ({ inventory, file, dryRun, ...asking }) => {
-    const wanted = { inventory, dryRun: dryRun === true, ...(file !== undefined && { source: sourceIn(file) }) };
-    await syncInventory(wanted, await accessFrom(asking), stopSignal('Stopped'));
+    const order = { inventory, dryRun: dryRun === true, ...(file !== undefined && { source: sourceIn(file) }) };
+    await syncInventory(order, await accessFrom(asking), stopSignal('Stopped'));
     return 0;
   },
 });
@@ -43,7 +43,7 @@ const sourceIn = (file: string) => ({
   text: readFileSync(file, 'utf8'),
 });
 
-type Wanted = {
+type Order = {
   readonly inventory: string;
   readonly dryRun: boolean;
   readonly source?: ReturnType<typeof sourceIn>;
@@ -81,7 +81,7 @@ const endOf = async (id: string, { ask }: Platform, signal: AbortSignal, errors:
 
 /** Syncs an inventory and shows what differs. Throws with the reason if it does not go well; then nothing has changed. */
 export const syncInventory = async (
-  { inventory, ...wanted }: Wanted,
+  { inventory, ...order }: Order,
   access: Access,
   signal: AbortSignal,
   { output = process.stdout, errors = process.stderr }: { output?: RecordOutput; errors?: Terminal } = {},
@@ -90,7 +90,7 @@ export const syncInventory = async (
   const { status, body } = await platform.ask({
     method: 'POST',
     path: `/inventory_manager/v1/inventories/${encodeURIComponent(inventory)}/sync`,
-    body: JSON.stringify(wanted),
+    body: JSON.stringify(order),
     headers: { 'idempotency-key': randomUUID() },
   });
   if (status !== 200) throw new Error(messageOf(body, status));
@@ -107,6 +107,6 @@ export const syncInventory = async (
   }
   const counts = isObject(variables.counts) ? variables.counts : {};
   errors.write(
-    `${wanted.dryRun ? 'Nothing has changed. It would be: ' : ''}${kinds.map((what) => `${what} ${String(counts[what] ?? 0)}`).join(', ')}\n`,
+    `${order.dryRun ? 'Nothing has changed. It would be: ' : ''}${kinds.map((what) => `${what} ${String(counts[what] ?? 0)}`).join(', ')}\n`,
   );
 };

@@ -109,8 +109,8 @@ export const deviceFacts = ({ tools, model, devices }: Pick<Needs, 'tools' | 'mo
       } = await devices.seenBy(actor).find(device);
       const { attributes, inventory } = await attributesOf(source, device, actor);
       const ofInventory = source.kind === 'inventory' ? source.id : inventory;
-      const known = defined({ name, ostype, host, adapter: source.name, attributes });
-      return { device: known, source, ...defined({ inventory: ofInventory }) };
+      const facts = defined({ name, ostype, host, adapter: source.name, attributes });
+      return { device: facts, source, ...defined({ inventory: ofInventory }) };
     } catch (error) {
       if (error instanceof RequestError && error.code === 'not_found') return { device: { name: device } };
       throw error;

@@ -264,10 +264,10 @@ const newSources = ({ tools, model }: Needs) => {
     sourcesOf: async (names: readonly string[], actor: Actor): Promise<ReadonlyMap<string, readonly KnownSource[]>> => {
       const found = new Map<string, KnownSource[]>();
       const add = (name: string, source: KnownSource): unknown => found.set(name, [...(found.get(name) ?? []), source]);
-      const wanted = new Set(names);
+      const nameSet = new Set(names);
       for (const { name: adapter, devices } of await seenIn(adapters, actor))
         for (const { name } of devices)
-          if (wanted.has(name)) add(name, { kind: 'adapter', name: adapter, id: adapter });
+          if (nameSet.has(name)) add(name, { kind: 'adapter', name: adapter, id: adapter });
       for (const inventory of await seenIn(inventories, actor))
         for (const name of await named(inventory, names))
           add(name, { kind: 'inventory', name: inventory.name, id: inventory._id });

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { Compile } from 'typebox/compile';
 import { groupRefs, namesOf } from '../authorization/groups.ts';
 import { changesBetween, same } from '../engine/changes.ts';
 import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
@@ -40,6 +41,8 @@ export const newNodeSchema = Type.Object(
   },
   { additionalProperties: false, title: 'NewNode', description: 'New node of an inventory' },
 );
+const compiledNode = Compile(newNodeSchema);
+export const isNewNode = (value: unknown): boolean => compiledNode.Check(value);
 
 const changeable = {
   description: Type.Optional(members.description),
@@ -314,16 +317,16 @@ export const syncDifferences = (
 ) => {
   if (nodes.length === 0) throw new RequestError('conflict', 'The source has no nodes, so nothing changes');
   const differences = differencesOf(state, nodesOf(nodes, attributes));
-  const { length: gone } = differences.removed;
-  if (gone * 100 > mostRemoved * state.nodes.size)
+  const { length: removed } = differences.removed;
+  if (removed * 100 > mostRemoved * state.nodes.size)
     throw new RequestError(
       'conflict',
-      `The source would remove ${gone} of ${state.nodes.size} nodes, more than ${mostRemoved} %, so nothing changes`,
+      `The source would remove ${removed} of ${state.nodes.size} nodes, more than ${mostRemoved} %, so nothing changes`,
     );
   return differences;
 };
 
-/** Gives the inventory the nodes of its source and no others, or nothing at all. */
+/** Gives the inventory the nodes of its source alone, or nothing at all. */
 export const syncNodes = (
   state: InventoryState,
   input: OfSource,
@@ -333,11 +336,11 @@ export const syncNodes = (
 /** Gives an inventory a source. The same again is no change. */
 export const setSource = (
   state: InventoryState,
-  given: NewSource,
+  input: NewSource,
   { refs: { seal } }: Context<{ readonly seal: Seal }>,
 ): readonly InventoryEvent[] => {
-  refuseSource(given, '');
-  const source = sealedSource(given, state.source, seal, '');
+  refuseSource(input, '');
+  const source = sealedSource(input, state.source, seal, '');
   return same(state.source, source) ? [] : [{ topic: 'inventorySourceSet', data: source }];
 };
 

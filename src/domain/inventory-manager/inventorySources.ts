@@ -69,7 +69,7 @@ const ofServer: readonly string[] = ['netbox', 'nautobot'] satisfies SourceType[
 /** True if the nodes come from a server, and not with the source. */
 export const isServer = ({ type }: Pick<NewSource, 'type'>): boolean => ofServer.includes(type);
 
-/** Whether a URL is one that a source may have: http or https, without credentials, query and fragment. */
+/** True if a source may have the URL: http or https, without credentials, query and fragment. */
 const isPlainUrl = (url: string): boolean => {
   if (!URL.canParse(url)) return false;
   const { protocol, username, password, search, hash } = new URL(url);
@@ -77,18 +77,18 @@ const isPlainUrl = (url: string): boolean => {
 };
 
 /** Throws `invalid` with the place of the first member that does not belong to the type, is missing, or wrong. */
-export const refuseSource = (given: NewSource, path: string): void => {
-  const needed = isServer(given) ? (['url', 'token'] as const) : (['text'] as const);
-  const foreign = isServer(given) ? (['text'] as const) : (['url', 'token', 'filters'] as const);
+export const refuseSource = (newSource: NewSource, path: string): void => {
+  const needed = isServer(newSource) ? (['url', 'token'] as const) : (['text'] as const);
+  const foreign = isServer(newSource) ? (['text'] as const) : (['url', 'token', 'filters'] as const);
   const refuse = (member: string, message: string): never => {
     throw new RequestError('invalid', message, { path: `${path}/${member}` });
   };
   for (const member of foreign)
-    if (given[member] !== undefined) refuse(member, `A source of the type ${given.type} has none`);
-  for (const member of needed) if (given[member] === undefined) refuse(member, 'It is needed');
-  if (given.url !== undefined && !isPlainUrl(given.url))
+    if (newSource[member] !== undefined) refuse(member, `A source of the type ${newSource.type} has none`);
+  for (const member of needed) if (newSource[member] === undefined) refuse(member, 'It is needed');
+  if (newSource.url !== undefined && !isPlainUrl(newSource.url))
     refuse('url', 'It must be a URL of http or https, without credentials, query and fragment');
-  if (given.token !== undefined && /[^\x21-\x7e]/.test(given.token))
+  if (newSource.token !== undefined && /[^\x21-\x7e]/.test(newSource.token))
     refuse('token', 'It must have visible characters of ASCII alone');
 };
 
@@ -99,7 +99,7 @@ export const sealedSource = (
   seal: (secret: string) => SchemaData<typeof sealed>,
   path: string,
 ): InventorySource => {
-  const kept = (secret: string, there: InventorySource['token']) => {
+  const sealOnce = (secret: string, there: InventorySource['token']) => {
     const fresh = seal(secret);
     return there?.tag === fresh.tag ? there : fresh;
   };
@@ -110,8 +110,8 @@ export const sealedSource = (
     });
   return {
     ...source,
-    ...(plain !== undefined && { text: kept(plain, before?.text) }),
-    ...(token !== undefined && { token: token === mask && ofBefore ? ofBefore : kept(token, before?.token) }),
+    ...(plain !== undefined && { text: sealOnce(plain, before?.text) }),
+    ...(token !== undefined && { token: token === mask && ofBefore ? ofBefore : sealOnce(token, before?.token) }),
   };
 };
 

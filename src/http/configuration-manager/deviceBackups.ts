@@ -64,7 +64,7 @@ const oneOrMany = Type.Unsafe<Static<typeof oneDevice> | Static<typeof manyDevic
 const startBackups = async (
   { devices, deviceGroups, options }: Static<typeof manyDevices>,
   about: ReturnType<typeof requestOf>,
-  { handle, devices: known }: Service,
+  { handle, devices: allDevices }: Service,
 ) => {
   if (!devices && !deviceGroups)
     throw new RequestError('invalid', 'One of name, devices and deviceGroups is needed', { path: '/name' });
@@ -80,7 +80,7 @@ const startBackups = async (
       type: 'configuration-backup',
       groups: [],
       variables,
-      inventories: await known.seenBy(about.actor).inventoriesOf(devices ?? []),
+      inventories: await allDevices.seenBy(about.actor).inventoriesOf(devices ?? []),
     },
   });
   return { body: { status: 'success', message: 'The devices are being copied', jobId: id }, position, replayed };

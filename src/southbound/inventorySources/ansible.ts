@@ -21,7 +21,7 @@ const namesIn = (group: Members, member: 'hosts' | 'children', name: string, ref
   return refuse(`The ${member} of the group ${JSON.stringify(name)} are no list of names`);
 };
 
-/** So many steps from groups to the groups that they are in, and from hosts to groups, a text may take. */
+/** The most steps of a text from groups to the groups that they are in, and from hosts to groups. */
 const mostSteps = 5_000_000;
 
 /** These are in every inventory and say nothing. */
@@ -41,8 +41,8 @@ export const ansibleNodes = (text: string, refuseFor: Refuse): readonly SourceNo
   for (const [name, group] of Object.entries(groups)) {
     if (!isObject(group)) return refuse(`The group ${JSON.stringify(name)} is no object`);
     for (const child of namesIn(group, 'children', name, refuse)) {
-      const known = parents.get(child);
-      if (known) known.push(name);
+      const ofChild = parents.get(child);
+      if (ofChild) ofChild.push(name);
       else parents.set(child, [name]);
     }
   }
@@ -72,9 +72,9 @@ export const ansibleNodes = (text: string, refuseFor: Refuse): readonly SourceNo
     }
   }
   return [...tags].map(([name, of]) => {
-    const given = own(variables, name) ?? {};
-    if (!isObject(given)) return refuse(`The variables of the host ${JSON.stringify(name)} are no object`);
-    const hasHost = deviceOf({ name, attributes: given }) !== undefined;
-    return { name, attributes: hasHost ? given : { ...given, ansible_host: name }, tags: [...of] };
+    const attributes = own(variables, name) ?? {};
+    if (!isObject(attributes)) return refuse(`The variables of the host ${JSON.stringify(name)} are no object`);
+    const hasHost = deviceOf({ name, attributes }) !== undefined;
+    return { name, attributes: hasHost ? attributes : { ...attributes, ansible_host: name }, tags: [...of] };
   });
 };

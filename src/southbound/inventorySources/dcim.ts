@@ -21,7 +21,7 @@ type Reading = {
   readonly signal: AbortSignal;
   /** Called before each request. */
   readonly step: () => Promise<unknown>;
-  /** Waits for so many milliseconds, unless the signal aborts. */
+  /** Waits for this number of milliseconds, unless the signal aborts. */
   readonly rest?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 };
 
@@ -40,10 +40,11 @@ const failed = (reason: string): never => {
 
 /** How long to wait before another try, as the server says, else ever longer. */
 const restOf = ({ headers }: HttpAnswer, tries: number): number => {
-  const said = headers['retry-after'] ?? '';
-  if (/^\d+$/.test(said)) return Number(said) * 1000;
-  const until = Date.parse(said);
-  return Number.isNaN(until) ? 500 * 2 ** tries : Math.max(0, until - Date.now());
+  const after = headers['retry-after'] ?? '';
+  if (/^\d+$/.test(after)) return Number(after) * 1000;
+  const until = Date.parse(after);
+  const ms = until - Date.parse(headers.date ?? '');
+  return Number.isNaN(ms) ? 500 * 2 ** tries : Math.max(0, ms);
 };
 
 type Page = { readonly count: number; readonly next: string | null; readonly results: readonly unknown[] };
@@ -140,12 +141,12 @@ export const dcimNodes = async (
 
   const nodes: SourceNode[] = [];
   const leftOut: string[] = [];
-  const seen = new Set<string>();
+  const pagesRead = new Set<string>();
   let count = 0;
   let read = 0;
   for (let next: string | null = first.href; next !== null; ) {
-    if (seen.has(next)) return failed('its pages lead back to an earlier one');
-    seen.add(next);
+    if (pagesRead.has(next)) return failed('its pages lead back to an earlier one');
+    pagesRead.add(next);
     const page: Page = await pageAt(next);
     read += page.results.length;
     count = page.count;

@@ -136,7 +136,7 @@ export const changeRun = (needs: Needs): Operation => {
   const namedIn = namedDevices(needs);
 
   /**
-   * The devices of the run, as they were stored when it began. Who reads them must see their inventories, so the job names these
+   * The devices of the run, as they were stored when it began. Their readers must see their inventories, so the job names these
    * before.
    */
   const begin = async ({ job, started, step }: Run, changes: Pick<Changes, 'devices' | 'deviceGroups'>) => {

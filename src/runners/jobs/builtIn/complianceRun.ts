@@ -254,9 +254,9 @@ export const complianceRuns = ({ handle, tools, model, devices, copies, renderer
         if (!copy) return facts;
         const { source, ostype } = copy;
         const isOfSource = facts.source?.kind === source.kind && facts.source.id === source.id;
-        const { device: known, inventory } = isOfSource ? facts : { device: { name: device } };
-        const [own = inventory] = inventoriesOfSources([source]);
-        return { device: { ...known, ...defined({ ostype }) }, ...defined({ inventory: own }) };
+        const found: DeviceFacts = isOfSource ? facts : { device: { name: device } };
+        const [own = found.inventory] = inventoriesOfSources([source]);
+        return { device: { ...found.device, ...defined({ ostype }) }, ...defined({ inventory: own }) };
       };
 
       /** The configuration of a device as it is, or that of its copy. */

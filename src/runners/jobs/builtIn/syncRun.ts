@@ -1,12 +1,11 @@
 import type { Members } from '@automation-platform/json';
-import { Compile } from 'typebox/compile';
 import { mayRead } from '../../../commands/engine/access.ts';
 import type { Tools } from '../../../commands/engine/define.ts';
 import type { Handle } from '../../../commands/engine/handle.ts';
 import { checkSync, syncInventoryNodes } from '../../../commands/inventory-manager/inventories.ts';
 import { type Actor, mayName } from '../../../domain/engine/core.ts';
 import { openSecrets } from '../../../domain/engine/secretFields.ts';
-import { inventory, newNodeSchema } from '../../../domain/inventory-manager/inventories.ts';
+import { inventory, isNewNode } from '../../../domain/inventory-manager/inventories.ts';
 import { inventorySync, type NewSource, usualMostRemoved } from '../../../domain/inventory-manager/inventorySources.ts';
 import { inventories } from '../../../projections/inventory-manager/inventories.ts';
 import type { SourceReader } from '../../../southbound/inventorySources/sources.ts';
@@ -26,7 +25,7 @@ const mostEvents = 1000;
 
 type Differences = { readonly added: string[]; readonly changed: string[]; readonly removed: string[] };
 
-const shown = (differences: Differences, leftOut: readonly string[], dryRun: boolean): Members => {
+const resultOf = (differences: Differences, leftOut: readonly string[], dryRun: boolean): Members => {
   const { added, changed, removed } = differences;
   return {
     dryRun,
@@ -42,9 +41,6 @@ const shown = (differences: Differences, leftOut: readonly string[], dryRun: boo
     },
   };
 };
-
-const node = Compile(newNodeSchema);
-const isNode = (value: unknown): boolean => node.Check(value);
 
 /**
  * Gives an inventory the nodes of a source: its own, or the one that came with the job. All is read before anything changes, and
@@ -67,17 +63,17 @@ export const syncRun = ({ handle, tools, read }: Needs): Operation => {
     return openSecrets(source, tools.unseal) as NewSource;
   };
 
-  /** What the run has changed, by its events: also when they were stored before it was broken off. */
+  /** The differences that the run has stored, by its events: also when this was before it was broken off. */
   const doneBy = async ({ started }: Run, id: string, last: number): Promise<Differences> => {
-    const done: Differences = { added: [], changed: [], removed: [] };
+    const differences: Differences = { added: [], changed: [], removed: [] };
     for (const { topic, data, metadata } of await tools.events(inventory, id, last, Math.max(0, last - mostEvents))) {
       if (metadata.$causationId !== started.id) continue;
       const { nodes = [], names = [] } = data as { nodes?: { name: string }[]; names?: string[] };
-      if (topic === 'nodesRemoved') done.removed.push(...names);
-      if (topic === 'nodesAdded') done.added.push(...nodes.map(({ name }) => name));
-      if (topic === 'nodesChanged') done.changed.push(...nodes.map(({ name }) => name));
+      if (topic === 'nodesRemoved') differences.removed.push(...names);
+      if (topic === 'nodesAdded') differences.added.push(...nodes.map(({ name }) => name));
+      if (topic === 'nodesChanged') differences.changed.push(...nodes.map(({ name }) => name));
     }
-    return done;
+    return differences;
   };
 
   return async (run) => {
@@ -87,7 +83,7 @@ export const syncRun = ({ handle, tools, read }: Needs): Operation => {
     const dryRun = inputs.dryRun === true;
     const source = await sourceOf(job, id);
     const { nodes, leftOut } = await read(source, { signal, step });
-    const wrong = nodes.find((one) => !isNode(one));
+    const wrong = nodes.find((one) => !isNewNode(one));
     if (wrong)
       throw new RunEnded(
         `The node ${JSON.stringify(wrong.name.slice(0, 256))} of the source has a name or tags that no node can have, so nothing changes`,
@@ -97,9 +93,9 @@ export const syncRun = ({ handle, tools, read }: Needs): Operation => {
     if (dryRun) {
       const { added, changed, removed } = checkSync(await tools.state(inventory, id), input, tools);
       const names = (all: readonly { readonly name: string }[]) => all.map(({ name }) => name);
-      return shown({ added: names(added), changed: names(changed), removed }, leftOut, dryRun);
+      return resultOf({ added: names(added), changed: names(changed), removed }, leftOut, dryRun);
     }
     const { revision } = await handle(syncInventoryNodes, { ...requestOnce(run, actor, 'syncInventory'), id, input });
-    return shown(await doneBy(run, id, revision), leftOut, dryRun);
+    return resultOf(await doneBy(run, id, revision), leftOut, dryRun);
   };
 };
