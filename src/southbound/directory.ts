@@ -181,7 +181,10 @@ const groupsOf = async (talk: Talk, { dn, username, memberOf }: Person): Promise
 /** Does some work over a connection of the searcher, or over one that the work binds. */
 type Over = <T>(as: 'searcher' | 'person', work: (client: Client) => Promise<T>) => Promise<T>;
 
-/** Asks for a person, for the password if there is one, and only then for groups. */
+/**
+ * Asks for a person, for the password if there is one, and only then for groups: as the searcher, or, where there is none, as
+ * the person.
+ */
 const ask = async (
   over: Over,
   properties: LdapProperties,
@@ -193,10 +196,15 @@ const ask = async (
     externalId === undefined ? find(talk, username) : findAgain(talk, username, externalId),
   );
   if (!person) return undefined;
-  if (password !== undefined && !(await over('person', (client) => isRight(client, person.dn, password))))
-    return { person, authenticated: false, externalGroups: [] };
-  const externalGroups = await searching((talk) => groupsOf(talk, person));
-  return { person, authenticated: password === undefined ? null : true, externalGroups };
+  const searchGroups = (): Promise<readonly string[]> => searching((talk) => groupsOf(talk, person));
+  if (password === undefined) return { person, authenticated: null, externalGroups: await searchGroups() };
+  const isAlone = properties.bindDn === undefined;
+  const found = await over('person', async (client) => {
+    if (!(await isRight(client, person.dn, password))) return undefined;
+    return isAlone ? groupsOf({ client, properties }, person) : [];
+  });
+  if (!found) return { person, authenticated: false, externalGroups: [] };
+  return { person, authenticated: true, externalGroups: isAlone ? found : await searchGroups() };
 };
 
 /** Runs works of directories, a number of them at once. A work waits as long as its directory answers at all. */

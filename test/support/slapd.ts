@@ -53,6 +53,7 @@ rootpw "${searcher.bindPassword}"
 dbnosync
 index objectClass,uid,member,cn eq
 access to attrs=userPassword by anonymous auth by * none
+access to dn.subtree="ou=groups,dc=example" by users read by * none
 access to * by * read
 `;
 

@@ -221,6 +221,14 @@ describeSlapd('a directory', entries, (directory) => {
     }
   });
 
+  it('is asked for groups as the person where there is no searcher', async () => {
+    const alone = { bindDn: undefined, bindPassword: undefined };
+    const groups = (await about('anna', 'password of anna'))?.externalGroups ?? [];
+    assert.ok(groups.length > 0);
+    assert.deepEqual((await about('anna', 'password of anna', alone))?.externalGroups, groups);
+    assert.equal((await about('anna', 'wrong', alone))?.authenticated, false);
+  });
+
   it('is asked at its next server when one does not answer', async () => {
     const { plain, tls } = directory();
     assert.ok(await about('anna', undefined, { urls: ['ldaps://localhost:1', plain.replace('ldap:', 'ldaps:'), tls] }));
