@@ -222,7 +222,7 @@ describeSlapd('a directory', entries, (directory) => {
   });
 
   it('is asked for groups as the person where there is no searcher', async () => {
-    const alone = { bindDn: undefined, bindPassword: undefined };
+    const alone: object = { bindDn: undefined, bindPassword: undefined };
     const groups = (await about('anna', 'password of anna'))?.externalGroups ?? [];
     assert.ok(groups.length > 0);
     assert.deepEqual((await about('anna', 'password of anna', alone))?.externalGroups, groups);
