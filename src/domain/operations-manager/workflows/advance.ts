@@ -31,7 +31,7 @@ import { endTask, type Task } from './workflows.ts';
 export type Advance = { readonly events: readonly FollowingEvent[]; readonly more: boolean };
 
 /** Few, so that requests of others have their turn soon. */
-const mostEventsAtOnce = 100;
+const mostEventsAtOnce = 50;
 const mostBytesAtOnce = 256 * 1024;
 const mostRuns = 10_000;
 const mostWaiting = 1000;
