@@ -316,6 +316,11 @@ describe('every GET route as of every moment, for six roles', function () {
     // Tasks of workflows are called by their names.
     const tasks = '/automation-studio/locations/:location/packages/:pckg/tasks/:method';
     paths.set(tasks, ['/automation-studio/locations/Application/packages/WorkFlowEngine/tasks/query']);
+    const groups: readonly { readonly _id: string }[] = ok(await asOf('admin', `${cm}/deviceGroups`, 'open'));
+    paths.set(
+      `${cm}/name/devicegroups`,
+      groups.map(({ _id }) => `${cm}/name/devicegroups?groupName=${_id}`),
+    );
     // Copies have none either.
     paths.set(`${cm}/backups`, [`${cm}/backups?device=lab-01`]);
     paths.set(`${cm}/backups/:id`, [`${cm}/backups/${labBackup}`]);

@@ -196,7 +196,7 @@ describe('Sources of inventories', () => {
 
   it('take names, attributes and tags of every kind', async () => {
     await make('Odd');
-    const names = ['..', 'a/b', 'a%2Fb', 'constructor', '__proto__', 'x'.repeat(256), 'ä ü', '😀'];
+    const names = ['..', 'a/b', 'a%2Fb', 'constructor', 'x'.repeat(256), 'ä ü', '😀'];
     const attributes = Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`attribute ${n}`, `${n}`]));
     const tags = ['<script>', '"', "'", '%', '/', 'ß'];
     const hostvars = Object.fromEntries(
