@@ -6,6 +6,7 @@ import { complianceReportReactions } from './configuration-manager/complianceBat
 import { deviceBackupReactions } from './configuration-manager/deviceBackups.ts';
 import { deviceGroupReactions } from './configuration-manager/deviceGroups.ts';
 import { planReactions } from './configuration-manager/plans.ts';
+import { deviceTemplateReactions } from './configuration-manager/deviceTemplates.ts';
 import { stoppedRunReactions } from './configuration-manager/stoppedRuns.ts';
 import { treeReactions } from './configuration-manager/trees.ts';
 import type { Restorable } from './engine/kinds.ts';
@@ -30,6 +31,7 @@ export const reactions: readonly Reaction[] = [
   ...automationReactions,
   ...deviceBackupReactions,
   ...deviceGroupReactions,
+  ...deviceTemplateReactions,
   ...formReactions,
   ...groupReactions,
   ...jobReactions,

@@ -4,6 +4,7 @@ export { groupKind } from './authorization/groups.ts';
 export { scheduledJobKind } from './automation-catalog/scheduledJobImports.ts';
 export { adapterKind } from './configuration-manager/adapters.ts';
 export { credentialKind } from './configuration-manager/credentials.ts';
+export { deviceTemplateKind } from './configuration-manager/deviceTemplates.ts';
 export { deviceGroupKind } from './configuration-manager/deviceGroups.ts';
 export { planKind } from './configuration-manager/plans.ts';
 export { treeKind } from './configuration-manager/trees.ts';

@@ -128,8 +128,19 @@ export const backupSteps: readonly ((values: Kept) => Step)[] = [
   }),
 ];
 
-/** A change of several devices, with its differences and copies. */
+/** A device template, and a change of several devices, with its differences and copies. */
 export const changeSteps: readonly ((values: Kept) => Step)[] = [
+  () => ({
+    method: 'POST',
+    path: '/configuration_manager/templates',
+    keep: ({ data }) => ({ locationTemplate: data._id }),
+    body: {
+      name: 'Location',
+      template: 'snmp-server location {{ location }}, {{ device.name }}',
+      variables: { location: 'Bonn' },
+      deviceOSTypes: ['cisco-ios'],
+    },
+  }),
   () => ({
     method: 'POST',
     path: '/configuration_manager/changes',

@@ -20,6 +20,7 @@ export { backupDeletion, deviceBackup } from './configuration-manager/deviceBack
 export { deviceConfiguration } from './configuration-manager/deviceConfigurations.ts';
 export { deviceGroupImport } from './configuration-manager/deviceGroupImports.ts';
 export { deviceGroup, deviceGroupDeletion } from './configuration-manager/deviceGroups.ts';
+export { deviceTemplate, deviceTemplateDeletion } from './configuration-manager/deviceTemplates.ts';
 export { deviceTurn } from './configuration-manager/deviceTurns.ts';
 export { hostKey } from './configuration-manager/hostKeys.ts';
 export { plan, planDeletion } from './configuration-manager/plans.ts';

@@ -8,6 +8,7 @@ import { deviceCopies } from '../commands/configuration-manager/deviceBackups.ts
 import { deviceChanges } from '../commands/configuration-manager/deviceChanges.ts';
 import { deviceConfirmations } from '../commands/configuration-manager/deviceConfirmations.ts';
 import { deviceSources } from '../commands/configuration-manager/devices.ts';
+import { deviceTexts } from '../commands/configuration-manager/deviceTemplates.ts';
 import { deviceTurns } from '../commands/configuration-manager/deviceTurns.ts';
 import { mayFire } from '../commands/operations-manager/firing.ts';
 import { whyGone } from '../commands/operations-manager/jobEnds.ts';
@@ -51,6 +52,7 @@ import { openIdIssuers } from '../southbound/openId.ts';
 import { outbound } from '../southbound/outbound.ts';
 import { restCaller } from '../southbound/restCall.ts';
 import { semaphore } from '../southbound/semaphore.ts';
+import { typeOf } from '../southbound/types/table.ts';
 import { httpWebhook } from '../southbound/webhook.ts';
 import { tellAnchor } from '../store/anchor.ts';
 import { splitStream } from '../store/event.ts';
@@ -225,7 +227,9 @@ export const jobsOf = ({ config, node, name, out, access: { viewerOf }, metrics,
             now: clock.now,
           }),
           'configuration-backup': backupRun({ tools, model, devices: out.devices, copies: out.copies }),
-          'configuration-change': changeRun({ handle, tools, model, devices: out.devices, changes: out.changes }),
+          'configuration-change': changeRun({
+            ...{ handle, tools, model, devices: out.devices, changes: out.changes, texts: out.deviceTexts },
+          }),
           'inventory-sync': syncRun({ handle, tools, read: out.readSource }),
         },
       }),
@@ -335,6 +339,13 @@ export const openWaysOut = ({ config, node, settings }: WaysNeeds) => {
     most: config.BACKUPS_PER_DEVICE,
   });
   const turns = deviceTurns({ ...node, now: node.clock.now, inLine: semaphore(1, mostInLine) });
+  const devices = devicesOf({
+    sources: deviceSources(node),
+    order: () => settings.current().adapterOrder,
+    unseal: node.unseal,
+    guard,
+    labFolder: join(config.DATA_DIR, 'lab'),
+  });
   const changes = deviceChanges({ ...node, now: node.clock.now, copies, turns, renderer });
   return {
     webhook: httpWebhook(guard, node.unseal),
@@ -347,13 +358,8 @@ export const openWaysOut = ({ config, node, settings }: WaysNeeds) => {
     copies,
     changes,
     confirmations: deviceConfirmations({ ...node, now: node.clock.now, turns }),
-    devices: devicesOf({
-      sources: deviceSources(node),
-      order: () => settings.current().adapterOrder,
-      unseal: node.unseal,
-      guard,
-      labFolder: join(config.DATA_DIR, 'lab'),
-    }),
+    deviceTexts: deviceTexts({ ...node, devices, renderer, typeNamed: (ostype) => typeOf(ostype).name }),
+    devices,
   };
 };
 

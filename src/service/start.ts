@@ -163,6 +163,7 @@ const serviceOf = (parts: Parts, health: Health): Omit<Service, 'earlier'> => {
     copies: out.copies,
     changes: out.changes,
     confirmations: out.confirmations,
+    deviceTexts: out.deviceTexts,
     retries: node.retries,
     ...node.reader,
     tampered: node.guarding,

@@ -1,10 +1,11 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
+import { defined } from '../engine/defined.ts';
 import { empty, entriesIn, get, type Layers, withAll } from '../engine/layeredMap.ts';
 import { name } from '../engine/schemas.ts';
 import { isSealed, type Sealed } from '../engine/sealed.ts';
-import { nothing, text, textOrNull, texts, topicsOf, typed } from '../engine/topics.ts';
+import { nothing, text, textOrNull, texts, topicsOf, typed, whole } from '../engine/topics.ts';
 import { type ChangeOptions, changeOptionsSchema } from './changeOptions.ts';
 
 /**
@@ -29,7 +30,12 @@ const row = Type.Object({
 });
 export type ChangeRow = SchemaData<typeof row>;
 
-const start = Type.Object({ job: text, devices: texts });
+/** `template`: the device template that makes the texts, as it is when the change begins. */
+const template = Type.Optional(Type.Object({ id: text, revision: whole }));
+
+const start = Type.Object({ job: text, devices: texts, template });
+
+export type ChangeStart = SchemaData<typeof start>;
 
 const topics = topicsOf({
   configurationChangeStarted: ['A configuration is about to be sent to devices, one after the other', start],
@@ -46,6 +52,7 @@ export type ConfigurationChangeEvent = EventOf<typeof topics>;
 /** `failures`: how many devices did not take it since it began, or was begun again. */
 export type ConfigurationChangeState = {
   readonly devices?: readonly string[];
+  readonly template?: ChangeStart['template'];
   readonly statuses: Layers<RowStatus>;
   readonly triedOut: boolean;
   readonly failures: number;
@@ -70,7 +77,7 @@ export const configurationChange = aggregate<ConfigurationChangeState, Configura
   topics,
   initial,
   evolve: {
-    configurationChangeStarted: (_, { devices }) => ({ ...initial, devices }),
+    configurationChangeStarted: (_, { devices, template }) => ({ ...initial, devices, ...defined({ template }) }),
     configurationChangeTriedOut: (state) => ({ ...state, triedOut: true, ended: false }),
     configurationChangeReported: (state, { rows }) => ({
       ...state,
@@ -85,8 +92,6 @@ export const configurationChange = aggregate<ConfigurationChangeState, Configura
   },
   exists: ({ devices }) => devices !== undefined,
 });
-
-export type ChangeStart = Static<typeof start>;
 
 /** A run that is taken up again has begun before: its devices stay. */
 export const begin = (
@@ -182,7 +187,13 @@ export const changesSchema = Type.Object(
   {
     devices,
     deviceGroups,
-    config: Type.String({ description: 'Configuration text', minLength: 1 }),
+    config: Type.Optional(Type.String({ description: 'Configuration text', minLength: 1 })),
+    template: Type.Optional(name('Id or name of a device template, in the place of a text')),
+    variables: Type.Optional(
+      Type.Unsafe<Readonly<Record<string, unknown>>>(
+        Type.Object({}, { additionalProperties: true, description: 'Variables of the template by name' }),
+      ),
+    ),
     options: Type.Optional(Type.Unsafe<ChangesOptions>(optionsSchema)),
     throttle: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 50, default: 5, description: 'How many devices are changed at once' }),
@@ -197,15 +208,19 @@ export type Changes = Static<typeof changesSchema>;
 
 const compiled = Compile(changesSchema);
 
+/** The fault of a change without a text, or with two. */
+export const oneText = 'Either config or template is needed';
+
 /** The variables of a job as a change, whose text may be sealed; else where they are wrong, and how. */
 export const changesIn = (
   variables: Readonly<Record<string, unknown>>,
 ):
-  | { readonly changes: Omit<Changes, 'config'> & { readonly config: string | Sealed } }
+  | { readonly changes: Omit<Changes, 'config'> & { readonly config?: string | Sealed } }
   | { readonly fault: string } => {
   const members = Object.keys(changesSchema.properties).filter((member) => variables[member] !== undefined);
   const wish = Object.fromEntries(members.map((member) => [member, variables[member]]));
   const plain = isSealed(wish.config) ? { ...wish, config: 'sealed' } : wish;
   const [error] = compiled.Check(plain) ? [] : compiled.Errors(plain);
+  if (!error && (wish.config === undefined) === (wish.template === undefined)) return { fault: oneText };
   return error ? { fault: `${error.instancePath} ${error.message}`.trim() } : { changes: wish as Changes };
 };

@@ -1,10 +1,16 @@
 import { Type } from 'typebox';
 import { startJob } from '../../commands/operations-manager/jobs.ts';
-import { changesSchema, noRows, rowStatuses } from '../../domain/configuration-manager/configurationChanges.ts';
+import {
+  changesSchema,
+  noRows,
+  oneText,
+  rowStatuses,
+} from '../../domain/configuration-manager/configurationChanges.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { jobStatus } from '../../domain/operations-manager/jobSchemas.ts';
 import { changeRows, configurationChanges } from '../../projections/configuration-manager/configurationChanges.ts';
 import { deviceGroups } from '../../projections/configuration-manager/deviceGroups.ts';
+import { deviceTemplates } from '../../projections/configuration-manager/deviceTemplates.ts';
 import { documentIn, documentOf, pageOf } from '../../projections/engine/documents.ts';
 import { jobs } from '../../projections/operations-manager/jobs.ts';
 import type { Route } from '../engine/route.ts';
@@ -32,15 +38,18 @@ const change = actionRoute({
   run: async (call, service) => {
     const { body, actor, principal } = call;
     const about = requestOf(row.name, call, service);
-    const { devices, deviceGroups: groups, config, options = {} } = body;
+    const { devices, deviceGroups: groups, config, template, options = {} } = body;
     if (!devices && !groups)
       throw new RequestError('invalid', 'One of devices and deviceGroups is needed', { path: '/devices' });
+    if ((config === undefined) === (template === undefined))
+      throw new RequestError('invalid', oneText, { path: '/config' });
     refuseUnlessDry(row, options, call);
     if (!options.dryRun && options.backup !== false && !principal?.may(area, backUpDeviceRow))
       throw new RequestError('forbidden', 'No role of yours allows backUpDevice: only without copies', {
         path: '/options/backup',
       });
     for (const group of groups ?? []) await service.entry(deviceGroups, group, actor);
+    const used = template === undefined ? undefined : await service.entry(deviceTemplates, template, actor);
     const id = newId(about.idempotency?.key);
     const { position, replayed } = await service.handle(startJob, {
       ...about,
@@ -51,7 +60,11 @@ const change = actionRoute({
         component: { type, name: 'devices' },
         type,
         groups: [],
-        variables: { ...body, config: service.tools.seal(config) },
+        variables: {
+          ...body,
+          ...(config !== undefined && { config: service.tools.seal(config) }),
+          ...(used && { template: used.id }),
+        },
         inventories: await service.devices.seenBy(actor).inventoriesOf(devices ?? []),
       },
     });

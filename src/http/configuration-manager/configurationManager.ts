@@ -9,6 +9,7 @@ import { credentialRoutes } from './credentials.ts';
 import { deviceBackupRoutes } from './deviceBackups.ts';
 import { deviceGroupRoutes } from './deviceGroups.ts';
 import { deviceRoutes } from './devices.ts';
+import { deviceTemplateRoutes } from './deviceTemplates.ts';
 import { hostKeyRoutes } from './hostKeys.ts';
 import { nodeConfigRoutes } from './nodeConfigs.ts';
 import { planRoutes } from './plans.ts';
@@ -35,6 +36,7 @@ export const configurationManagerRoutes: AreaRoutes = {
     ...deviceBackupRoutes,
     ...deviceRoutes,
     ...configurationChangeRoutes,
+    ...deviceTemplateRoutes,
     ...hostKeyRoutes,
   ],
 };

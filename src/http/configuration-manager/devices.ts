@@ -250,13 +250,12 @@ export const refuseUnlessDry = (row: Row, { dryRun }: ChangeOptions, { principal
 };
 
 /** The change of a device that a request asks for. `config` makes the text to send. */
-const changeOf = async (
-  row: Row,
-  call: Call<'deviceName'>,
+export const changeOf = async (
+  { row, deviceName }: { readonly row: Row; readonly deviceName: string },
+  call: Call,
   service: Service,
   wish: { readonly options: ChangeOptions; readonly config: (found: FoundDevice) => Promise<string> },
 ) => {
-  const { deviceName } = call.params;
   const { options } = wish;
   const about = requestOf(row.name, call, service);
   refuseUnlessDry(row, options, call);
@@ -276,7 +275,7 @@ const changeOf = async (
 };
 
 /** Makes a change, or says what it would do. */
-const answerOf = async (
+export const answerOf = async (
   change: Awaited<ReturnType<typeof changeOf>> & { readonly isGoal?: true },
   service: Service,
 ): Promise<Answer> => {
@@ -317,7 +316,7 @@ const apply = actionRoute({
       throw new RequestError('invalid', 'It must be the device of the path', { path: '/config/device' });
     const config = async (found: FoundDevice) =>
       'config' in given ? given.config : configOf(given.backup, found, call, service);
-    return answerOf(await changeOf(applyRow, call, service, { options, config }), service);
+    return answerOf(await changeOf({ row: applyRow, deviceName }, call, service, { options, config }), service);
   },
 });
 
@@ -369,7 +368,8 @@ const rollback = actionRoute({
   run: async (call, service) => {
     const { backup, options = {} } = call.body;
     const config = (found: FoundDevice) => configOf(backup, found, call, service);
-    const change = await changeOf(rollbackRow, call, service, { options, config });
+    const { deviceName } = call.params;
+    const change = await changeOf({ row: rollbackRow, deviceName }, call, service, { options, config });
     const { replace } = change.found.abilities;
     return answerOf({ ...change, isGoal: true, ...(replace && { options: { ...options, replace } }) }, service);
   },

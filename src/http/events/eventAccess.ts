@@ -40,6 +40,7 @@ export const forAdmins: readonly string[] = [
   'deviceConfiguration',
   'deviceGroupDeletion',
   'deviceGroupImport',
+  'deviceTemplateDeletion',
   'formDeletion',
   'hostKey',
   'jobMoveDecision',

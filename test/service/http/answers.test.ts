@@ -261,6 +261,7 @@ const requests = ({
   interfacesJob = '',
   token = '',
   labBackup = '',
+  locationTemplate = '',
 }: Kept): Readonly<Record<string, { readonly params?: Json; readonly body?: Json }>> => ({
   'POST /audit/restore': { body: { kind: 'automation', id: upgrade, position: 200, dryRun: true } },
   'POST /login': { body: user },
@@ -696,6 +697,18 @@ const requests = ({
     body: {},
   },
   'POST /configuration_manager/devices/backups': { body: { name: 'lab-02', options: { notes: 'By hand' } } },
+  'POST /configuration_manager/templates': {
+    body: { name: 'Second floor', template: 'snmp-server location {{ site }}', variables: { site: 'Trier' } },
+  },
+  'POST /configuration_manager/templates/search': { body: { name: 'loc', options: { limit: 2 } } },
+  'PUT /configuration_manager/templates': { body: { id: locationTemplate, data: { variables: { location: 'Ulm' } } } },
+  'POST /configuration_manager/templates/apply': {
+    body: { deviceName: 'lab-02', templateId: locationTemplate, options: { dryRun: true } },
+  },
+  'POST /configuration_manager/import/templates': {
+    body: { templates: [{ name: 'Taken in', template: 'hostname {{ device.name }}' }] },
+  },
+  'DELETE /configuration_manager/templates': { body: { templateIds: [locationTemplate] } },
   'POST /configuration_manager/changes': {
     body: { devices: ['lab-02', 'lab-03'], config: 'hostname lab', options: { dryRun: true } },
   },

@@ -98,6 +98,7 @@ const world = async ({ ask }: TestService) => {
   const group = (await post(`${cm}/devicegroup`, { name: 'trier', devices: ['lab-01'] })).id;
   await post(`${cm}/devicegroup`, { name: 'by query', query: { tags: ['a'] } });
   const backup = (await post(`${cm}/devices/backups`, { name: 'lab-01' })).id;
+  await post(`${cm}/templates`, { name: 'trier', template: 'x', deviceOSTypes: ['junos'] });
   await post('/authorization/roles', { name: 'trier', allowedMethods: [] });
   await post('/authorization/groups', { name: 'user', assignedRoles: ['trier'], memberOf: ['ops'] });
   await post('/gateway_manager/v1/service-groups', {
@@ -646,6 +647,19 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
       refuse('invalid', `${cm}/import/backups`, {
         backups: [{ name: 'lab-01', rawConfig: 'x', date: '2999-01-01T00:00:00Z' }],
       }),
+    ],
+    [`POST ${cm}/templates`]: [refuse('conflict', `${cm}/templates`, { name: 'trier', template: 'x' })],
+    [`PUT ${cm}/templates`]: [
+      refuse('not_found', `${cm}/templates`, { id: none, data: {} }),
+      refuse('stale', `${cm}/templates`, { id: 'trier', data: { template: 'y' } }, stale),
+    ],
+    [`DELETE ${cm}/templates`]: [refuse('not_found', `${cm}/templates`, { templateIds: [none] })],
+    [`POST ${cm}/import/templates`]: [
+      refuse('conflict', `${cm}/import/templates`, { templates: [{ name: 'trier', template: 'y' }] }),
+    ],
+    [`POST ${cm}/templates/apply`]: [
+      refuse('not_found', `${cm}/templates/apply`, { deviceName: 'lab-01', templateId: none }),
+      refuse('conflict', `${cm}/templates/apply`, { deviceName: 'lab-01', templateId: 'trier' }),
     ],
     [`POST ${cm}/changes`]: [
       refuse('not_found', `${cm}/changes`, { deviceGroups: ['none'], config: 'x' }),

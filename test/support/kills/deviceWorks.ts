@@ -91,7 +91,11 @@ const changeOfMany: Work = {
   run: async (place) => {
     const { node } = place;
     const started = await jobOn(place);
-    const run = changeRun({ ...node, ...devicesOn(place) });
+    const run = changeRun({
+      ...node,
+      ...devicesOn(place),
+      texts: () => Promise.reject(new Error('No template is used')),
+    });
     await run({
       job: jobId,
       key: jobId,

@@ -9,6 +9,7 @@ import {
 import type { DeviceChanges } from '../../../commands/configuration-manager/deviceChanges.ts';
 import { orReason } from '../../../commands/configuration-manager/deviceChecks.ts';
 import { refusedBy } from '../../../commands/configuration-manager/deviceConfigurations.ts';
+import type { DeviceTexts } from '../../../commands/configuration-manager/deviceTemplates.ts';
 import type { Tools } from '../../../commands/engine/define.ts';
 import type { Handle } from '../../../commands/engine/handle.ts';
 import { requestFor } from '../../../commands/engine/reactions.ts';
@@ -16,6 +17,7 @@ import { noteJobInventories } from '../../../commands/operations-manager/jobs.ts
 import { runAtOnce } from '../../../concurrency/runAtOnce.ts';
 import {
   type ChangeRow,
+  type ChangeStart,
   type Changes,
   type ChangesOptions,
   changesIn,
@@ -28,12 +30,15 @@ import {
   type DeviceConfigurationEvent,
   deviceConfiguration,
 } from '../../../domain/configuration-manager/deviceConfigurations.ts';
+import { deviceTemplate } from '../../../domain/configuration-manager/deviceTemplates.ts';
 import { usualThrottle } from '../../../domain/configuration-manager/planSchemas.ts';
+import type { Actor } from '../../../domain/engine/core.ts';
 import { defined } from '../../../domain/engine/defined.ts';
 import { openSecrets } from '../../../domain/engine/secretFields.ts';
+import { deviceTemplates } from '../../../projections/configuration-manager/deviceTemplates.ts';
 import type { ReadModel } from '../../../projections/engine/port.ts';
 import { UnknownOutcome } from '../../../southbound/failure.ts';
-import type { Devices } from '../../../southbound/port.ts';
+import type { Devices, FoundDevice } from '../../../southbound/port.ts';
 import type { Recorded } from '../../../store/event.ts';
 import { namedDevices } from './namedDevices.ts';
 import { type Operation, type Run, RunEnded } from './run.ts';
@@ -45,12 +50,13 @@ type Needs = {
   readonly model: ReadModel;
   readonly devices: Pick<Devices, 'seenBy' | 'order' | 'stopping'>;
   readonly changes: Pick<DeviceChanges, 'change' | 'dryRun'>;
+  readonly texts: DeviceTexts;
 };
 
 /** The text that each device is sent, and how. */
 type Sending = {
   readonly options: ChangesOptions;
-  readonly config: string;
+  readonly textFor: (found: FoundDevice, actor: Actor) => Promise<string>;
 };
 
 type Outcome = Recorded<Extract<DeviceConfigurationEvent, { readonly topic: 'deviceConfigurationApplied' }>['data']>;
@@ -58,7 +64,7 @@ type Outcome = Recorded<Extract<DeviceConfigurationEvent, { readonly topic: 'dev
 const outcomeTopics = ['deviceConfigurationApplied', 'deviceConfigurationFailed'];
 
 /** Sends a configuration to single devices. */
-const oneByOne = ({ tools, devices, changes }: Needs, run: Run, { options, config }: Sending) => {
+const oneByOne = ({ tools, devices, changes }: Needs, run: Run, { options, textFor }: Sending) => {
   const { job, started, step } = run;
   /** The row of a device that was called before; undefined: it was not. */
   const rowOfCall = async (device: string): Promise<ChangeRow | undefined> => {
@@ -82,14 +88,15 @@ const oneByOne = ({ tools, devices, changes }: Needs, run: Run, { options, confi
 
   /** A change of the device, with the rights of now. A call that has begun comes to its end, whatever becomes of the job. */
   const changeOfDevice = async (device: string) => {
-    const visible = devicesSeen(devices, await step(), run);
+    const actor = await step();
+    const visible = devicesSeen(devices, actor, run);
     const found = await visible.find(device);
     await visible.checkCredentials(device);
     return {
       id: changeOf(job, device),
       about: requestFor(started),
       found,
-      config,
+      config: await textFor(found, actor),
       options,
       calls: (inTurn: AbortSignal) => visible.calls(started.metadata.traceparent, inTurn),
       signal: devices.stopping,
@@ -135,31 +142,57 @@ export const changeRun = (needs: Needs): Operation => {
   const { handle, tools } = needs;
   const namedIn = namedDevices(needs);
 
+  /** The device template as it is now. */
+  const templateNow = async (idOrName: string) => {
+    const id = await tools.find(deviceTemplates, idOrName);
+    const { state, revision } = await tools.version(deviceTemplate, id ?? '');
+    if (id === undefined || !state.exists)
+      throw new RunEnded(`There is no device template ${JSON.stringify(idOrName)}`);
+    return { id, revision };
+  };
+
   /**
    * The devices of the run, as they were stored when it began. Their readers must see their inventories, so the job names these
    * before.
    */
-  const begin = async ({ job, started, step }: Run, changes: Pick<Changes, 'devices' | 'deviceGroups'>) => {
+  const begin = async (
+    { job, started, step }: Run,
+    { template, ...changes }: Pick<Changes, 'devices' | 'deviceGroups' | 'template'>,
+  ) => {
     if ((await tools.state(configurationChange, job)).devices) return;
     const actor = await step();
     const { names, failed } = await namedIn(changes, actor);
     if (failed[0]) throw new RunEnded(`Nothing was sent. ${failed[0].reason}`);
     const inventories = await needs.devices.seenBy(actor).inventoriesOf(names);
     await handle(noteJobInventories, { ...requestFor(started), id: job, input: { inventories } });
-    const input = { job, devices: names };
+    const input = { job, devices: names, ...defined({ template: template && (await templateNow(template)) }) };
     await handle(beginConfigurationChange, { ...requestFor(started), id: job, input });
+  };
+
+  /** The text for each device: the same for all, or by a template. */
+  const textsOf = async (
+    { signal }: Run,
+    { config, variables = {} }: Exclude<ReturnType<typeof changesIn>, { readonly fault: string }>['changes'],
+    template: ChangeStart['template'],
+  ): Promise<Sending['textFor']> => {
+    if (!template) {
+      const text = openSecrets(config, tools.unseal) as string;
+      return async () => text;
+    }
+    const { content } = (await tools.version(deviceTemplate, template.id, template.revision)).state;
+    return (found, actor) => needs.texts(content, { found, actor, variables, signal });
   };
 
   return async (run) => {
     const { job, inputs, started, step } = run;
     const wish = changesIn(inputs);
     if ('fault' in wish) throw new RunEnded(`The variables are no change of devices: ${wish.fault}`);
-    const { options: { dryRunFirst = false, ...options } = {}, throttle, stopAfterFailures, config } = wish.changes;
-    const text = openSecrets(config, tools.unseal) as string;
+    const { options: { dryRunFirst = false, ...options } = {}, throttle, stopAfterFailures } = wish.changes;
     await begin(run, wish.changes);
     const about = { ...requestFor(started), id: job };
-    const one = oneByOne(needs, run, { options, config: text });
     const state = () => tools.state(configurationChange, job);
+    const textFor = await textsOf(run, wish.changes, (await state()).template);
+    const one = oneByOne(needs, run, { options, textFor });
     const report = async (...rows: readonly ChangeRow[]): Promise<void> => {
       await handle(reportConfigurationChange, { ...about, input: { rows } });
     };
