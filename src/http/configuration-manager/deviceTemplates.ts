@@ -19,11 +19,12 @@ import { name } from '../../domain/engine/schemas.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import { type DeviceTemplate, deviceTemplates } from '../../projections/configuration-manager/deviceTemplates.ts';
 import { documentIn, pageOf } from '../../projections/engine/documents.ts';
+import type { FoundDevice } from '../../southbound/port.ts';
 import { signed } from '../authorization/people.ts';
 import { deletedCount, deletedCountSchema } from '../engine/envelopes.ts';
 import { importRoute } from '../engine/imports.ts';
 import type { Join, Route } from '../engine/route.ts';
-import { actionRoute, commandRoute } from '../engine/routes.ts';
+import { actionRoute, commandRoute, mappedCommandRoute } from '../engine/routes.ts';
 import { fromStart } from '../engine/schemas.ts';
 import { requestOf } from '../engine/serve.ts';
 import { answerOf, changeOf, dryRunRow } from './devices.ts';
@@ -79,13 +80,15 @@ const search = actionRoute({
   },
 });
 
-const update = actionRoute({
+const update = mappedCommandRoute({
   name: 'updateDeviceTemplate',
   method: 'put',
   path,
   access: ['operators'],
   summary: 'Change a device template',
   description: 'Members that are given change. ******** keeps a secret.',
+  command: updateDeviceTemplate,
+  named: (_, { id }) => id,
   body: Type.Object(
     {
       id: name('Id or name of the device template'),
@@ -94,15 +97,10 @@ const update = actionRoute({
     },
     { additionalProperties: false },
   ),
+  input: (_, { data, options }) => ({ ...data, ...defined({ options: data.options ?? options }) }),
+  // A request that changed nothing is not known under its key.
+  envelope: (_, { changed, replayed }) => JSON.stringify({ status: 'success', updated: changed || replayed ? 1 : 0 }),
   answer: Type.Object({ status: Type.Literal('success'), updated: Type.Integer() }),
-  run: async (call, service) => {
-    const about = requestOf('updateDeviceTemplate', call, service);
-    const { id: idOrName, data, options } = call.body;
-    const { id } = await service.entry(deviceTemplates, idOrName, call.actor);
-    const input = { ...data, ...defined({ options: data.options ?? options }) };
-    const { changed, position, replayed } = await service.handle(updateDeviceTemplate, { ...about, id, input });
-    return { body: { status: 'success', updated: changed ? 1 : 0 }, position, replayed };
-  },
 });
 
 const take = importRoute({
@@ -163,11 +161,11 @@ const apply = actionRoute({
     const { deviceName, templateId, variables = {}, options = {} } = call.body;
     const { actor } = call;
     requestOf(applyRow.name, call, service);
-    const template = documentIn(deviceTemplates, await service.entry(deviceTemplates, templateId, actor));
-    const change = await changeOf({ row: applyRow, deviceName }, call, service, {
-      options,
-      config: (found) => service.deviceTexts(template, { found, actor, variables, signal: call.abandoned() }),
-    });
+    const config = async (found: FoundDevice) => {
+      const template = documentIn(deviceTemplates, await service.entry(deviceTemplates, templateId, actor));
+      return service.deviceTexts(template, { found, actor, variables, signal: call.abandoned() });
+    };
+    const change = await changeOf({ row: applyRow, deviceName }, call, service, { options, config });
     const { text = 'null', ...answer } = await answerOf(change, service);
     const value: unknown = JSON.parse(String(text));
     const body = isObject(value) ? value : {};

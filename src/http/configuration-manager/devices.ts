@@ -5,7 +5,10 @@ import { refusedBy } from '../../commands/configuration-manager/deviceConfigurat
 import type { DeviceConfirmations } from '../../commands/configuration-manager/deviceConfirmations.ts';
 import { deviceSchema } from '../../domain/configuration-manager/adapterSchemas.ts';
 import { type ChangeOptions, changeOptionsSchema } from '../../domain/configuration-manager/changeOptions.ts';
-import type { DeviceConfigurationState } from '../../domain/configuration-manager/deviceConfigurations.ts';
+import {
+  type DeviceConfigurationState,
+  deviceConfiguration,
+} from '../../domain/configuration-manager/deviceConfigurations.ts';
 import type { DeviceSource } from '../../domain/configuration-manager/deviceSources.ts';
 import { lasting } from '../../domain/configuration-manager/diffing/storedDifference.ts';
 import { defined } from '../../domain/engine/defined.ts';
@@ -262,11 +265,15 @@ export const changeOf = async (
   const visible = service.devices.seenBy(call.actor);
   const found = await visible.find(deviceName);
   await visible.checkCredentials(deviceName);
+  const id = newId(about.idempotency?.key);
+  // A retry needs no text: its copy or template may be gone since.
+  const isRetry =
+    about.idempotency !== undefined && (await service.tools.state(deviceConfiguration, id)).about !== undefined;
   return {
-    id: newId(about.idempotency?.key),
+    id,
     about,
     found,
-    config: await wish.config(found),
+    config: isRetry ? '' : await wish.config(found),
     options,
     calls: (signal: AbortSignal) => visible.calls(call.traceparent, signal),
     signal: service.devices.stopping,

@@ -703,7 +703,7 @@ const requests = ({
   'POST /configuration_manager/templates/search': { body: { name: 'loc', options: { limit: 2 } } },
   'PUT /configuration_manager/templates': { body: { id: locationTemplate, data: { variables: { location: 'Ulm' } } } },
   'POST /configuration_manager/templates/apply': {
-    body: { deviceName: 'lab-02', templateId: locationTemplate, options: { dryRun: true } },
+    body: { deviceName: 'lab-02', templateId: locationTemplate, options: { backup: false } },
   },
   'POST /configuration_manager/import/templates': {
     body: { templates: [{ name: 'Taken in', template: 'hostname {{ device.name }}' }] },

@@ -29,6 +29,7 @@ const unprojected = new Set([
   'jobsMoved',
   'deviceGroupsImported',
   'deviceGroupsDeleted',
+  'deviceTemplatesDeleted',
   'deviceConfigurationAttempted',
   'deviceConfigurationApplied',
   'deviceConfigurationConfirmed',
