@@ -115,7 +115,7 @@ export const deviceTexts = (needs: Needs) => {
       const words = `The device template ${JSON.stringify(name)} is for ${types.join(', ')}, not for this device`;
       throw new RequestError('conflict', words, { path: '/deviceName' });
     }
-    const { attributes = {}, ...facts } = await factsOf(device.name, actor);
+    const { attributes = {}, ...facts } = (await factsOf(device.name, actor)).device;
     const open = openSecrets({ ...own, ...variables }, tools.unseal) as Members;
     const all = withMembers({ device: withMembers(attributes, facts) }, open);
     const text = await renderer.render(template, all, { account: actor.id, signal, find: async () => undefined });
