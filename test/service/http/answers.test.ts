@@ -525,7 +525,7 @@ const requests = ({
   },
   'POST /configuration_manager/compliance_reports/:id/remediation': { params: { id: labReport } },
   'POST /configuration_manager/compliance_reports/backups': {
-    body: { treeInfo: { treeId: edge, version: 'initial', nodePath: 'base/Hardening' }, backupIds: [labBackup] },
+    body: { treeInfo: { treeId: edge, version: 'initial', nodePath: 'base' }, backupIds: [labBackup] },
   },
   'POST /configuration_manager/compliance_reports/grade': { body: hardened },
   'POST /configuration_manager/compliance_reports/grade/single': { body: { reportId: labReport } },
