@@ -15,8 +15,8 @@ export { complianceReports } from './configuration-manager/complianceReports.ts'
 export { configurationChanges } from './configuration-manager/configurationChanges.ts';
 export { deviceCredentials } from './configuration-manager/credentials.ts';
 export { deviceBackups } from './configuration-manager/deviceBackups.ts';
-export { deviceTemplates } from './configuration-manager/deviceTemplates.ts';
 export { deviceGroups } from './configuration-manager/deviceGroups.ts';
+export { deviceTemplates } from './configuration-manager/deviceTemplates.ts';
 export { plans } from './configuration-manager/plans.ts';
 export { trees } from './configuration-manager/trees.ts';
 export { banners } from './customization/banner.ts';
