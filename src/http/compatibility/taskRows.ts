@@ -193,12 +193,12 @@ export const engineRows = [
     body: Type.Object(
       {
         evaluation_groups: Type.Array(Type.Unknown(), { maxItems: 10_000, description: 'As of the task' }),
-        all_true_flag: Type.Optional(Type.Boolean({ description: 'Whether all groups must hold, or one' })),
+        all_true_flag: Type.Optional(Type.Boolean({ description: 'True: all groups must hold; false: one is enough' })),
         job_id: anyJob,
       },
       { additionalProperties: false },
     ),
-    answer: Type.Boolean({ description: 'Whether they hold' }),
+    answer: Type.Boolean({ description: 'True if they hold' }),
     run: async ({ body }, { tools, moment }) => {
       const { evaluation_groups: groups, all_true_flag } = body;
       const inputs = { evaluation_groups: groups.map(groupIn), all_true_flag };

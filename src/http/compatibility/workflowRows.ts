@@ -16,7 +16,7 @@ const studioRows = (rows: readonly Route[]): readonly ActionRoute[] => {
     listingBy(row('getWorkflows'), row('getWorkflow'), {
       method: 'get',
       path: '/workflows',
-      query: { 'exclude-project-members': Type.Boolean({ description: 'Whether those of projects are left out' }) },
+      query: { 'exclude-project-members': Type.Boolean({ description: 'True leaves out those of projects' }) },
       more: {
         'exclude-project-members': (value) =>
           flag('exclude-project-members', value) ? 'multiEquals[inProject]=false' : '',
@@ -40,8 +40,8 @@ const studioRows = (rows: readonly Route[]): readonly ActionRoute[] => {
         return { errors: faults, warnings };
       },
       answer: Type.Object({
-        errors: Type.Array(document('Fault'), { description: 'What must be mended before it can run' }),
-        warnings: Type.Array(document('Warning'), { description: 'What may be meant otherwise' }),
+        errors: Type.Array(document('Fault'), { description: 'Faults to mend before it can run' }),
+        warnings: Type.Array(document('Warning'), { description: 'Places that may be meant otherwise' }),
       }),
     }),
     leadingTo(creation, {

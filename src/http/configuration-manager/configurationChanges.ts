@@ -72,7 +72,7 @@ const change = actionRoute({
   },
 });
 
-const status = Type.Enum([...rowStatuses], { description: 'What became of a device' });
+const status = Type.Enum([...rowStatuses], { description: 'Outcome at a device' });
 const count = Type.Integer({ minimum: 0 });
 
 const get = actionRoute({

@@ -6,7 +6,7 @@ import { html } from './html.ts';
 export type Point = { readonly date: string; readonly value: number };
 
 type Props = {
-  /** What the values are, such as `Score`. */
+  /** The name of the values, such as `Score`. */
   readonly label: string;
   /** By date, the earliest first. */
   readonly points: readonly Point[];
