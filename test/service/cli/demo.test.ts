@@ -16,10 +16,15 @@ describe('the sample', () => {
     const kept = await loadSample(service.url, 'admin', adminPassword);
     // Its session ends, and tells of it, on its own.
     await until(() => publishedIn(service.folder).length !== 0);
-    // So does the run of its compliance plan.
+    // So do the run of its compliance plan, and its change of devices.
     await until(async () => {
       const path = '/configuration_manager/search/compliance_plan_instances';
       return (await service.ask('POST', path, {})).body.plans[0]?.jobStatus === 'complete';
+    });
+    await until(async () => {
+      const path = '/operations-manager/jobs?multiEquals[status]=running&limit=1000';
+      const { data } = (await service.ask('GET', path)).body;
+      return !data.some(({ _id }: { readonly _id: string }) => _id === kept.labChange);
     });
     const position = (await service.ask('GET', '/health/status')).body.eventStore.position;
     assert.deepEqual(await loadSample(service.url, 'admin', adminPassword), kept);
