@@ -15,6 +15,7 @@ const runOf = <Inputs extends Members>(key: string, inputs: Inputs) =>
     inputs,
     started: { id: 'e', data: { depth: 3 }, metadata: { actor: context.actor, operation: 'startJob', requestId: 'r' } },
     step: async () => context.actor,
+    names: () => undefined,
   }) as unknown as Run<Inputs>;
 
 describe('A task that writes, though its run begins again after a lost claim', () => {
