@@ -2,7 +2,7 @@ import type { Operations } from '@automation-platform/client';
 import { html } from './html.ts';
 import { useLoaded } from './loading.ts';
 import { place } from './location.ts';
-import { Facts, Json, Link, Section, Shown, Status, Table, Time } from './parts.ts';
+import { codeOf, Facts, Json, Link, Section, Shown, Status, Table, Time } from './parts.ts';
 import { isOfCompliance, plans } from './plans.ts';
 import { call, isNow, may, read } from './platform.ts';
 import { Resources, Tabs } from './resource.ts';
@@ -27,7 +27,7 @@ const TopIssues = () => {
       {
         title: 'Golden line',
         kind: 'wide',
-        cell: (top: Top) => code(top.specWords.map(({ value }) => value).join(' ')),
+        cell: (top: Top) => codeOf(top.specWords.map(({ value }) => value).join(' ')),
       },
       { title: 'Devices', kind: 'number', cell: (top: Top) => top.count },
     ]} />`}</${Shown}></${Section}>`;
@@ -89,14 +89,12 @@ const Mending = ({ report: { id, deviceName } }: { readonly report: Whole }) => 
         {
           title: 'To be done by hand',
           kind: 'wide',
-          cell: ({ parents, line }: ByHand) => code([...parents, line].join(' / ')),
+          cell: ({ parents, line }: ByHand) => codeOf([...parents, line].join(' / ')),
         },
         { title: 'Reason', kind: 'wide', cell: ({ why }: ByHand) => why },
       ]} />`
     }`}</${Shown}></${Section}>`;
 };
-
-const code = (text: string | null) => html`<code class="code">${text}</code>`;
 
 const OneReport = ({ id, batch, report }: { readonly id: string; readonly batch: string; readonly report: string }) => {
   const loaded = useLoaded(() => read('configuration-manager.getComplianceReport', { path: { id: report } }), [report]);
@@ -114,9 +112,9 @@ const OneReport = ({ id, batch, report }: { readonly id: string; readonly batch:
             title: 'Golden line',
             kind: 'wide',
             cell: ({ parents, spec }: Issue) =>
-              code([...parents, spec.words.map(({ value }) => value).join(' ')].join(' / ')),
+              codeOf([...parents, spec.words.map(({ value }) => value).join(' ')].join(' / ')),
           },
-          { title: 'On the device', kind: 'wide', cell: (issue: Issue) => code(issue.found) },
+          { title: 'On the device', kind: 'wide', cell: (issue: Issue) => codeOf(issue.found) },
         ]} /></${Section}>
       ${one.issues.length > 0 && may(propose) && isNow.value && html`<${Mending} report=${one} />`}`}</${Shown}>`;
 };

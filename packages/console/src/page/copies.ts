@@ -5,7 +5,7 @@ import { useLoaded } from './loading.ts';
 import { place, setQuery } from './location.ts';
 import { Outcome } from './outcome.ts';
 import { Action, descriptions, Link, Section, Shown, Table, Time } from './parts.ts';
-import { call, may, newKey, read } from './platform.ts';
+import { call, may, newKey, newKeyHeader, read } from './platform.ts';
 import { type Part, SideBySide } from './sideBySide.ts';
 
 type Copy = Operations['configuration-manager.searchDeviceBackups']['answer']['list'][number];
@@ -91,7 +91,7 @@ export const Copies = ({ name, changed }: { readonly name: string; readonly chan
     { when: ({ resource }) => resource?.kind === 'configurationBackup' },
   );
   const copy = async (): Promise<void> => {
-    await call('configuration-manager.backUpDevice', { headers: { 'Idempotency-Key': newKey() }, body: { name } });
+    await call('configuration-manager.backUpDevice', { headers: newKeyHeader(), body: { name } });
     loaded.again();
   };
   return html`<${Section} title="Copies" tools=${html`<${Action} label="Copy now" operation="configuration-manager.backUpDevice" does=${copy} says="The configuration is copied." />`}>

@@ -11,7 +11,7 @@ import { useLoaded } from './loading.ts';
 import { place } from './location.ts';
 import { Outcome } from './outcome.ts';
 import { Action, Facts, Failure, Json, Link, reasonAgainst, Section, Shown, Status, Table, Time } from './parts.ts';
-import { call, isNow, may, newKey } from './platform.ts';
+import { call, isNow, may, newKeyHeader } from './platform.ts';
 
 type Device = Operations['configuration-manager.getDevice']['answer'];
 
@@ -93,8 +93,7 @@ type ConfirmationProps = { readonly name: string; readonly until: string; readon
 
 const Confirmation = ({ name, until, after }: ConfirmationProps) => {
   const confirm = async (): Promise<void> => {
-    const headers = { 'Idempotency-Key': newKey() };
-    await call('configuration-manager.confirmDeviceConfig', { path: { deviceName: name }, headers });
+    await call('configuration-manager.confirmDeviceConfig', { path: { deviceName: name }, headers: newKeyHeader() });
     after();
   };
   return html`<p>The device goes back at <${Time} at=${until} />, unless you confirm the change.</p>

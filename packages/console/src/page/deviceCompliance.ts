@@ -1,7 +1,7 @@
 import type { Operations } from '@automation-platform/client';
 import { html } from './html.ts';
 import { useLoaded } from './loading.ts';
-import { Link, Section, Shown, Status, Table, Time } from './parts.ts';
+import { codeOf, Link, Section, Shown, Status, Table, Time } from './parts.ts';
 import { read } from './platform.ts';
 
 type Membership = Operations['configuration-manager.getDeviceTrees']['answer'][number];
@@ -66,8 +66,7 @@ export const DeviceCompliance = ({ name }: { readonly name: string }) => {
           {
             title: 'Section',
             kind: 'wide',
-            cell: ({ section }: Row) =>
-              section === '' ? 'outside of sections' : html`<code class="code">${section}</code>`,
+            cell: ({ section }: Row) => (section === '' ? 'outside of sections' : codeOf(section)),
           },
           { title: 'Errors', kind: 'number', cell: ({ errors }: Row) => errors },
           { title: 'Warnings', kind: 'number', cell: ({ warnings }: Row) => warnings },

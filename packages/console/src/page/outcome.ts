@@ -1,7 +1,7 @@
 import { isObject } from '@automation-platform/json';
 import { textOf } from './fields.ts';
 import { html } from './html.ts';
-import { Json } from './parts.ts';
+import { codeOf, Json } from './parts.ts';
 
 type Verdict = { readonly words: string; readonly isSure: boolean; readonly lines: readonly string[] };
 
@@ -33,7 +33,7 @@ export const Outcome = ({ answer }: { readonly answer: unknown }) => {
   const { words, isSure, lines } = verdictOf(answer);
   const { diff } = isObject(answer) ? answer : {};
   return html`<div class="outcome ${isSure ? 'good' : 'wait'}" role=${isSure ? 'status' : 'alert'}><strong>${words}</strong>
-      ${lines.length > 0 && html`<ul>${lines.map((line, i) => html`<li key=${i}><code class="code">${line}</code></li>`)}</ul>`}</div>
+      ${lines.length > 0 && html`<ul>${lines.map((line, i) => html`<li key=${i}>${codeOf(line)}</li>`)}</ul>`}</div>
     ${typeof diff === 'string' && diff !== '' && html`<${Json} value=${diff} label="Changed lines" />`}
     <details><summary>The whole answer</summary><${Json} value=${answer} label="Answer of the device" /></details>`;
 };

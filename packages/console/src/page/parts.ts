@@ -313,6 +313,9 @@ export const Json = ({ value, label }: { readonly value: unknown; readonly label
   </div>`;
 };
 
+/** A text that is read by its signs, such as a line of a configuration. */
+export const codeOf = (text: string | null) => html`<code class="code">${text}</code>`;
+
 /** Pairs of a name and a value. */
 export const Facts = ({ facts }: { readonly facts: readonly (readonly [string, Children])[] }) =>
   html`<dl class="facts">

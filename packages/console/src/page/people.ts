@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { html } from './html.ts';
 import { useLoaded } from './loading.ts';
 import { place } from './location.ts';
-import { Action, Section, Shown, Table, Time } from './parts.ts';
+import { Action, codeOf, Section, Shown, Table, Time } from './parts.ts';
 import { accounts, groups, isOfPeople, mappings, providers, roles } from './peopleKinds.ts';
 import { call, may, read } from './platform.ts';
 import { Resources, Tabs } from './resource.ts';
@@ -28,7 +28,7 @@ const Tokens = () => {
   return html`<${Section} title="Tokens">
     <div class="tools"><label>Name of the token <input value=${name} onInput=${({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => setName(currentTarget.value)} autocomplete="off" /></label>
       <${Action} label="Create token" kind="main" disabled=${name.trim() === ''} operation="authorization.createToken" does=${create} says="The token is made." /></div>
-    ${text !== '' && html`<p role="status">Copy it now, it is not shown again: <code class="code">${text}</code></p>`}
+    ${text !== '' && html`<p role="status">Copy it now, it is not shown again: ${codeOf(text)}</p>`}
     <${Shown} loaded=${loaded}>${({
       results,
     }: {

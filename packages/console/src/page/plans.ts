@@ -5,7 +5,7 @@ import { readVersion } from './edit.ts';
 import { html } from './html.ts';
 import { useLoaded } from './loading.ts';
 import { Action, descriptions, Link, type Listed, rowsIn, Section, Shown, Status, Table, Time } from './parts.ts';
-import { call, may, newKey, read } from './platform.ts';
+import { call, may, newKeyHeader, read } from './platform.ts';
 import { historyOf, idOf, type Kind, member, nameOf } from './resource.ts';
 import { isOfTrees, nodesOf, type Tree, type TreeNode } from './trees.ts';
 
@@ -28,8 +28,7 @@ const Runs = ({ row: { _id: id } }: PlanProps) => {
     [id],
     { when: isOfCompliance },
   );
-  const run = () =>
-    call('configuration-manager.runCompliancePlan', { headers: { 'Idempotency-Key': newKey() }, body: { planId: id } });
+  const run = () => call('configuration-manager.runCompliancePlan', { headers: newKeyHeader(), body: { planId: id } });
   return html`<${Section} title="Runs" tools=${html`<${Action} label="Run" kind="main" operation="configuration-manager.runCompliancePlan" does=${run} says="The plan runs." />`}>
     <${Shown} loaded=${loaded}>${({
       plans,
@@ -89,12 +88,11 @@ const choices = async (): Promise<readonly Choice[]> => {
 const Nodes = ({ row: { _id: planId, nodes } }: PlanProps) => {
   const loaded = useLoaded(choices, [], { when: isOfTrees });
   const [chosen, setChosen] = useState('');
-  const headers = (): { readonly 'Idempotency-Key': string } => ({ 'Idempotency-Key': newKey() });
   const remove =
     ({ treeId, version, nodeId }: Node) =>
     () =>
       call('configuration-manager.removeCompliancePlanNodes', {
-        headers: headers(),
+        headers: newKeyHeader(),
         body: { planId, nodes: [{ treeId, version, nodeId }] },
       });
   return html`<${Section} title="Nodes"><${Shown} loaded=${loaded}>${(all: readonly Choice[]) => {
@@ -104,7 +102,7 @@ const Nodes = ({ row: { _id: planId, nodes } }: PlanProps) => {
       const node = all.find((one) => keyOf(one.node) === chosen)?.node;
       if (!node) return;
       await call('configuration-manager.addCompliancePlanNodes', {
-        headers: headers(),
+        headers: newKeyHeader(),
         body: { planId, nodes: [node] },
       });
       setChosen('');

@@ -82,6 +82,9 @@ export const readWhole = <N extends Past>(name: N, input?: Input<N>): Promise<An
 export const newKey = (): string =>
   [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 
+/** The headers of a change that is sent once. */
+export const newKeyHeader = (): { readonly 'Idempotency-Key': string } => ({ 'Idempotency-Key': newKey() });
+
 export { CallRefused };
 
 /** True if the caller may call the operation `area.name`. */

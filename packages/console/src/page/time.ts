@@ -4,7 +4,7 @@ import { textOf } from './fields.ts';
 import { html } from './html.ts';
 import { useLoaded } from './loading.ts';
 import { asOf, goTo, linkTo, place, setQuery } from './location.ts';
-import { Action, Time as At, Facts, Json, Link, Section, Shown, Table } from './parts.ts';
+import { Action, Time as At, codeOf, Facts, Json, Link, Section, Shown, Table } from './parts.ts';
 import { call, may } from './platform.ts';
 
 type Event = Operations['audit.getAuditEvents']['answer']['results'][number];
@@ -75,7 +75,7 @@ const Difference = ({ patch }: { readonly patch: Patch }) =>
   html`<${Table} label="Differences" rows=${patch} keyOf=${(one: Patch[number]) => `${one.op} ${one.path}`} empty="Nothing differs."
     columns=${[
       { title: 'Change', cell: (one: Patch[number]) => one.op },
-      { title: 'Member', cell: (one: Patch[number]) => html`<code class="code">${one.path || 'the whole'}</code>` },
+      { title: 'Member', cell: (one: Patch[number]) => codeOf(one.path || 'the whole') },
       {
         title: 'Value',
         kind: 'wide',

@@ -6,7 +6,7 @@ import { html } from './html.ts';
 import { useLoaded } from './loading.ts';
 import { goTo, place } from './location.ts';
 import { Action, descriptions, Link, type Listed, listQuery, rowsIn, Section, Shown, Table } from './parts.ts';
-import { call, newKey, read } from './platform.ts';
+import { call, newKeyHeader, read } from './platform.ts';
 import { historyOf, idOf, type Kind, member, nameOf } from './resource.ts';
 
 export type Tree = Operations['configuration-manager.getTree']['answer'];
@@ -64,14 +64,12 @@ const Add = ({ label, button, operation, does }: AddProps) => {
 
 type NodeProps = { readonly tree: Tree; readonly version: string; readonly placed: Placed };
 
-const keyed = (): { readonly 'Idempotency-Key': string } => ({ 'Idempotency-Key': newKey() });
-
 const DevicesOf = ({ tree: { _id: id }, version, placed: { path: nodePath, node } }: NodeProps) => {
   const path = { id, version, nodePath };
   const add = (device: string) =>
-    call('configuration-manager.addTreeNodeDevices', { path, headers: keyed(), body: { devices: [device] } });
+    call('configuration-manager.addTreeNodeDevices', { path, headers: newKeyHeader(), body: { devices: [device] } });
   const remove = (device: string) => () =>
-    call('configuration-manager.removeTreeNodeDevices', { path, headers: keyed(), body: { devices: [device] } });
+    call('configuration-manager.removeTreeNodeDevices', { path, headers: newKeyHeader(), body: { devices: [device] } });
   const { devices = [], deviceGroups = [] } = node;
   return html`<${Section} title="Devices of the node">
     <${Table} label="Devices of the node" rows=${devices} keyOf=${(name: string) => name} empty=${deviceGroups.length > 0 ? 'The node has its devices by groups alone.' : 'No device is checked against this node.'}
@@ -102,7 +100,7 @@ const OneNode = ({ tree, version, placed }: NodeProps) => {
   );
   const isRoot = !nodePath.includes('/');
   const remove = async (): Promise<void> => {
-    await call('configuration-manager.deleteTreeNode', { path, headers: keyed() });
+    await call('configuration-manager.deleteTreeNode', { path, headers: newKeyHeader() });
     goTo([...at, tree._id, version]);
   };
   return html`<div class="title"><h3>${nodePath}</h3>
@@ -118,13 +116,13 @@ const TreeParts = ({ row: tree }: { readonly row: Tree }) => {
   const placed = root && nodesOf(root).find((one) => one.path === (path ?? root.name));
   const addVersion = async (name: string): Promise<void> => {
     const body = { name, ...(root && { base: version }) };
-    await call('configuration-manager.createTreeVersion', { path: { id }, headers: keyed(), body });
+    await call('configuration-manager.createTreeVersion', { path: { id }, headers: newKeyHeader(), body });
     goTo([...at, id, name]);
   };
   const addNode = (name: string) =>
     call('configuration-manager.addTreeChild', {
       path: { id, version, nodePath: placed?.path ?? '' },
-      headers: keyed(),
+      headers: newKeyHeader(),
       body: { name },
     });
   return html`<div class="line">Versions: ${versions.map(({ name }) => html`<${Link} key=${name} to=${[...at, id, name]} isHere=${name === version}>${name}</${Link}>`)}</div>
