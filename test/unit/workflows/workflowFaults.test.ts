@@ -270,6 +270,7 @@ describe('faults of workflows', () => {
       numRuns: process.env.SOAK_ROUNDS ? 200_000 : 1000,
       seed,
     });
-    assert.ok(started > 20, `${started} had no fault`);
+    // About 28 of 1,000.
+    assert.ok(started > 5, `${started} had no fault`);
   });
 });
