@@ -570,7 +570,8 @@ describe('Schedules on nodes', () => {
     await until(() => (logged.ahead ?? []).length > 0);
     assert.match(logged.ahead?.join() ?? '', /^The clock of this node is ahead of that of another node/);
     assert.match(logged.behind?.join() ?? '', /^The clock of this node is behind that of another node/);
-    assert.deepEqual([logged.ahead?.length, logged.behind?.length], [1, 1]);
+    // The hour has room for another warning, 10 minutes after the first one.
+    for (const messages of Object.values(logged)) assert.equal(new Set(messages).size, 1);
   });
 
   it('start the jobs that a stop has left over', async () => {
