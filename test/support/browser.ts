@@ -92,6 +92,12 @@ const overflowing = (): readonly string[] => {
   return found.slice(0, 3);
 };
 
+/** The parts of the content that wait for an answer. Runs in the page. */
+const underWay = (): readonly string[] =>
+  [...(globalThis as any).document.querySelectorAll('main :is(.loading, [aria-busy=true])')].map(
+    (element) => element.closest('section')?.ariaLabel ?? element.outerHTML.slice(0, 120),
+  );
+
 /** Pages in one Chromium, which is started before the tests and stopped after them. No page may have had a fault. */
 export const useBrowser = (service: TestService) => {
   let browser: Browser;
@@ -118,6 +124,10 @@ export const useBrowser = (service: TestService) => {
     const page = await context.newPage();
     page.setDefaultTimeout(60_000);
     const faults: string[] = [];
+    const requests = new Set<string>();
+    page.on('request', (request) => requests.add(request.url()));
+    for (const end of ['requestfinished', 'requestfailed'] as const)
+      page.on(end as 'requestfailed', (request) => requests.delete(request.url()));
     page.on('pageerror', (error) => faults.push(String(error)));
     page.on('console', (message) => {
       if (/content security policy|refused to/i.test(message.text())) faults.push(message.text());
@@ -158,7 +168,13 @@ export const useBrowser = (service: TestService) => {
       assert.deepEqual(await page.evaluate(overflowing), [], `${where}: beyond its box`);
     const isReady = async (): Promise<void> => {
       await page.getByRole('heading', { level: 1 }).waitFor();
-      await page.locator('main:not(:has(.loading, [aria-busy=true]))').waitFor();
+      await page
+        .locator('main:not(:has(.loading, [aria-busy=true]))')
+        .waitFor()
+        .catch(async (cause: Error) => {
+          const found = await page.evaluate(underWay);
+          throw new Error(`${page.url()} still loads ${found}; no answer yet: ${[...requests]}`, { cause });
+        });
     };
     const made = Object.assign(page, { view, logIn, enter, isReady, looksRight, staysInside, faults });
     pages.push(made);

@@ -165,11 +165,9 @@ const opened = async (
     if (value !== undefined) query.set(name, value);
   const address = `${url.replace(/\/+$/, '')}/operations-manager/events/stream?${query}`;
   const headers = { Accept: 'text/event-stream', ...loginHeaders(auth) };
-  const answer = await fetch(address, { headers, signal }).catch((error: unknown) => {
-    // A URL that is none, and the like, is no failure of the network.
-    if (error instanceof TypeError && error.cause === undefined) throw error;
-    return undefined;
-  });
+  // A URL that is none throws here. Browsers give a failure of the network the same class.
+  const request = new Request(address, { headers, signal });
+  const answer = await fetch(request).catch(() => undefined);
   if (!answer) return undefined;
   const { status } = answer;
   if (status === 200 && answer.body) return answer.body;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Route } from 'playwright-core';
 import { describeInBrowser, useBrowser } from '../../support/browser.ts';
 import { ok } from '../../support/people.ts';
 import { useService } from '../../support/useService.ts';
@@ -66,6 +67,35 @@ describeInBrowser('console: devices, compliance, triggers, time, people', () => 
     const shown = page.getByRole('link', { name: 'A link is down' }).waitFor();
     await Promise.all([events(), shown.finally(() => (isShown = true))]);
   });
+
+  it('shows the view of the address, though the files of the view before it come later', async () => {
+    const page = await newPage();
+    let come = (): void => undefined;
+    const late = new Promise<void>((resolve) => (come = resolve));
+    await page.route(/\/page\/now\.js$/, (route) => late.then(() => route.continue()));
+    await page.enter('/now');
+    await page.view('/triggers');
+    await page.getByRole('link', { name: 'A link is down' }).waitFor();
+    const loaded = page.waitForResponse(/\/page\/now\.js$/);
+    come();
+    await (await loaded).finished();
+    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100)));
+    await page.isReady();
+    await page.getByRole('link', { name: 'A link is down' }).waitFor();
+  });
+
+  for (const [title, address, fail] of [
+    ['no answer to who is logged in', /\/whoami$/, (route: Route) => route.abort('connectionrefused')],
+    ['503 to who is logged in', /\/whoami$/, (route: Route) => route.fulfill({ status: 503, json: {} })],
+    ['no answer to the stream of events', /\/events\/stream/, (route: Route) => route.abort('connectionrefused')],
+  ] as const)
+    it(`goes on after ${title}`, async () => {
+      const page = await newPage();
+      await page.route(address, fail, { times: 2 });
+      await page.enter('/triggers');
+      await page.getByRole('status').getByText('Live', { exact: true }).waitFor();
+      await page.isReady();
+    });
 
   it('asks again for what the platform could not give for a moment', async () => {
     const page = await newPage();

@@ -83,7 +83,14 @@ const Content = () => {
   useEffect(() => {
     document.title = view ? `${view.title} - Automation Platform` : 'Automation Platform';
     setError(undefined);
-    view?.load().then(({ default: View }) => setOpened({ name, View }), setError);
+    let isLeft = false;
+    view?.load().then(
+      ({ default: View }) => isLeft || setOpened({ name, View }),
+      (fault) => isLeft || setError(fault),
+    );
+    return () => {
+      isLeft = true;
+    };
   }, [name]);
   if (!view)
     return html`<h1>No such view</h1><p class="empty">The address names no view of the console. <a href=${linkTo(['now'])}>Go to Now</a></p>`;

@@ -7,6 +7,7 @@ import { CallRefused, caller, refreshes } from './platform.ts';
 export type Loaded<T> = {
   readonly value?: T;
   readonly error?: unknown;
+  /** True until the question has an answer. An answer that events made stale is asked for again in silence. */
   readonly isLoading: boolean;
   /** Asks again. */
   readonly again: () => void;
@@ -69,23 +70,25 @@ const loader = <T>(latest: () => { readonly load: () => Promise<T> }) => {
     isDue = false;
     const mine = ++turn;
     turnUnderWay = mine;
-    state.value = { ...state.peek(), isLoading: true };
-    const next = await latest()
-      .load()
-      .then(
-        (value) => ({ value, isLoading: false }),
-        (error: unknown) => ({ ...state.peek(), error, isLoading: false }),
-      );
+    const load = async () => latest().load();
+    const next = await load().then(
+      (value) => ({ value, isLoading: false }),
+      (error: unknown) => ({ ...state.peek(), error, isLoading: false }),
+    );
     if (mine !== turn) return;
     turnUnderWay = 0;
     state.value = next;
     if ('error' in next && next.error instanceof CallRefused && next.error.status === 503) ask(pauseMs);
-    else if (isDue) ask(leastMs);
+    // The platform answers such a question for half of the time at most.
+    else if (isDue) ask(Math.max(leastMs, 2 * (Date.now() - last)));
   };
 
   const ask = (pause = 0): void => {
     if (pause === 0) {
       clearTimeout(timer);
+      turn++;
+      turnUnderWay = 0;
+      if (!state.peek().isLoading) state.value = { ...state.peek(), isLoading: true };
       timer = setTimeout(run, 0);
     } else if (turnUnderWay !== 0 && timer === undefined) isDue = true;
     else timer ??= setTimeout(run, Math.max(50, last + pause - Date.now()));

@@ -31,7 +31,7 @@ export const refresh = (): void => {
   refreshes.value++;
 };
 
-const probeMs = 1000;
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1000));
 let isProbing = false;
 
 /** Waits until the platform answers, then asks for everything again. */
@@ -40,7 +40,7 @@ const probe = async (): Promise<void> => {
   isProbing = true;
   isReachable.value = false;
   for (;;) {
-    await new Promise((resolve) => setTimeout(resolve, probeMs));
+    await pause();
     const answer = await fetch(`${url}/health/ready`).catch(() => undefined);
     if (answer?.ok) break;
   }
@@ -104,14 +104,22 @@ export const wordsOf = (error: unknown): string => {
   return [error.message, ...others].join('. ');
 };
 
-/** Finds out who is logged in. */
+/** Finds out who is logged in, as soon as the platform can say it. */
 export const whoAmI = async (): Promise<void> => {
-  try {
-    caller.value = (await call('service.whoami')).body;
-    hasEnded.value = false;
-  } catch (error) {
-    if (error instanceof CallRefused && error.status === 401) caller.value = null;
-    else if (!(error instanceof Unreachable)) throw error;
+  for (;;) {
+    try {
+      caller.value = (await call('service.whoami')).body;
+      hasEnded.value = false;
+      return;
+    } catch (error) {
+      const status = error instanceof CallRefused ? error.status : undefined;
+      if (status === 401) {
+        caller.value = null;
+        return;
+      }
+      if (status !== 503 && !(error instanceof Unreachable)) throw error;
+    }
+    await pause();
   }
 };
 
