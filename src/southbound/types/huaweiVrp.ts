@@ -1,5 +1,5 @@
 import type { DeviceType } from './type.ts';
-import { numberSign } from './words.ts';
+import { numberSign, undoneAs } from './words.ts';
 
 export const huaweiVrp: DeviceType = {
   name: 'huawei-vrp',
@@ -14,12 +14,7 @@ export const huaweiVrp: DeviceType = {
   save: ['save'],
   running: 'display current-configuration',
   startup: 'display saved-configuration',
-  undo: [[/^undo (.+)$/, '$1']],
-  undoWords: '`undo` before the line',
-  undoneBy: [
-    [/^undo (.+)$/, '$1'],
-    [/^(.+)$/, 'undo $1'],
-  ],
+  ...undoneAs('huawei-vrp'),
   closes: [[/^.+$/, 'quit']],
   form: 'sections',
   comment: numberSign,

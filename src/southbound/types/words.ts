@@ -1,3 +1,5 @@
+import { deviceTypeOf } from '../../domain/configuration-manager/comparing/deviceTypes.ts';
+
 /** `core-1#`, `core-1(config-if)#`, `core-1>` */
 export const plainPrompt = /^([^\s()#>]+)(?:\([^)]*\))?[>#]$/;
 
@@ -37,16 +39,21 @@ export const ciscoHarmless: readonly RegExp[] = [
 /** `[edit interfaces ge-0/0/0]`: where a line stands. */
 export const editBanner = /^\[edit\b.*\]$/;
 
-/** How a line is undone: what it is undone by, and the line that is not there any more. */
-export const undoneByNo = {
-  undo: [[/^no (.+)$/, '$1']],
-  undoWords: '`no` before the line',
-  undoneBy: [
-    [/^no (.+)$/, '$1'],
-    [/^(.+)$/, 'no $1'],
-  ],
-  closes: [[/^.+$/, 'exit']],
-} as const;
+/** How a line is undone by a word before it: what it is undone by, and the line that is not there any more. */
+const undoneByWord = (word: string) =>
+  ({
+    undo: [[new RegExp(`^${word} (.+)$`), '$1']],
+    undoWords: `\`${word}\` before the line`,
+    undoneBy: [
+      [new RegExp(`^${word} (.+)$`), '$1'],
+      [/^(.+)$/, `${word} $1`],
+    ],
+  }) as const;
+
+/** How lines of a type in sections are undone, by the word that comparing knows. */
+export const undoneAs = (type: string) => undoneByWord(deviceTypeOf(type).negation ?? 'no');
+
+export const undoneByNo = { ...undoneByWord('no'), closes: [[/^.+$/, 'exit']] } as const;
 export const undoneByDelete = {
   verb: /^set /,
   undo: [[/^delete (.+)$/, '$1']],

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { deviceTypeOf, isBuiltInType } from '../../../src/domain/configuration-manager/comparing/deviceTypes.ts';
 import { deviceTypes, generic, typeOf } from '../../../src/southbound/types/table.ts';
 
 /** A prompt of each type when somebody has logged in, and in the mode of configurations; the name in both. */
@@ -38,6 +39,16 @@ describe('The types of devices', () => {
       assert.deepEqual([prompt?.exec(first)?.[1], prompt?.exec(later)?.[1]], [device, device]);
       if (viewAfter) assert.equal(prompt?.exec(`[${device}${viewAfter}Vlanif3]`)?.[1], `${device}${viewAfter}Vlanif3`);
     });
+
+  it('undo lines by the word that comparing knows', () => {
+    for (const { name, undoneBy } of deviceTypes) {
+      assert.ok(isBuiltInType(name), name);
+      const { form, negation = 'no' } = deviceTypeOf(name);
+      if (form !== 'sections') continue;
+      const [, by] = undoneBy?.find(([line]) => line.test('ip http')) ?? [];
+      assert.equal(by, negation === null ? undefined : `${negation} $1`, name);
+    }
+  });
 
   it('call nothing harmless that they refuse', () => {
     for (const { name, refusals, harmless } of deviceTypes)

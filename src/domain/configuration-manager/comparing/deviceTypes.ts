@@ -16,20 +16,42 @@ export type DeviceType = {
   readonly negation?: string | null;
 };
 
+const sections: DeviceType = { form: 'sections' };
+
 const types: Readonly<Record<string, DeviceType>> = {
+  'a10-acos': sections,
+  'alu-sr': sections,
+  'arista-eos': sections,
   'cisco-asa': { form: 'sections', banners: false },
-  'huawei-vrp': { form: 'sections', negation: 'undo' },
-  'fortinet-fortios': { form: 'sections', negation: null },
-  'mikrotik-routeros': { form: 'sections', negation: null },
-  linux: { form: 'sections', negation: null },
-  'juniper-junos': { form: 'braces', setForm: true },
+  'cisco-ios': sections,
+  'cisco-ios-xr': sections,
+  'cisco-iosxr': sections,
+  'cisco-nx': sections,
+  'cisco-nxos': sections,
+  'cisco-staros': sections,
+  'cisco-wlc': { form: 'sections', negation: null },
   'f5-bigip': { form: 'braces', lineEnds: true },
+  'fortinet-fortios': { form: 'sections', negation: null },
+  'hp-procurve': sections,
+  'huawei-vrp': { form: 'sections', negation: 'undo' },
+  'juniper-junos': { form: 'braces', setForm: true },
+  linux: { form: 'sections', negation: null },
+  'mikrotik-routeros': { form: 'sections', negation: null },
+  'nokia-sros': { form: 'sections', negation: null },
   'paloalto-panos': { form: 'paths' },
   vyos: { form: 'paths' },
 };
 
+const writtenAs = (name: string): string => name.replaceAll('_', '-');
+
 /** The facts of a type; `_` counts as `-`. Types without an entry are written in sections. */
 export const deviceTypeOf = (name: string): DeviceType => {
-  const type = name.replaceAll('_', '-');
-  return (Object.hasOwn(types, type) ? types[type] : undefined) ?? { form: 'sections' };
+  const type = writtenAs(name);
+  return (Object.hasOwn(types, type) ? types[type] : undefined) ?? sections;
+};
+
+/** True for a name that means the same on each installation. */
+export const isBuiltInType = (name: string): boolean => {
+  const type = writtenAs(name);
+  return type === 'json' || Object.hasOwn(types, type);
 };
