@@ -13,9 +13,14 @@ const path = '/templates/:id';
 const ofTemplate = ({ params }: Call): Partial<Call> => ({ params: { name: params.id ?? '' } });
 const changed = within('update', bodyOf(change));
 
-/** Their templates are made without a text, and get it by a change. */
+/** Their templates are made without a text, and get it by a change. Their `namespace` has no meaning here. */
 const { template: text, ...rest } = newTemplateSchema.properties;
-const outline = Type.Object({ ...rest, template: Type.Optional(text) }, { additionalProperties: false });
+const namespace = Type.Null({ description: 'Taken, and not kept' });
+const outline = Type.Object(
+  { ...rest, template: Type.Optional(text), namespace: Type.Optional(namespace) },
+  { additionalProperties: false },
+);
+const contentOf = ({ namespace: _, ...content }: Members): Members => ({ template: '', ...content });
 const documents = Type.Array(templateDocumentSchema, {
   minItems: 1,
   maxItems: 1000,
@@ -34,7 +39,7 @@ export const templateRows: readonly ActionRoute[] = [
     method: 'post',
     path: '/templates',
     body: Type.Object({ template: outline }, { additionalProperties: false }),
-    ask: ({ body }) => ({ body: { template: '', ...((body as Members).template as Members) } }),
+    ask: ({ body }) => ({ body: contentOf((body as Members).template as Members) }),
     tell: (ours) => {
       const created = dataIn(ours);
       return { created, edit: `/template_builder/templates/${String(created._id)}` };

@@ -872,7 +872,7 @@ const requests = ({
   },
   'DELETE /template_builder/templates/:name': { params: { name: 'VLAN of a floor' } },
   'POST /automation-studio/templates': {
-    body: { template: { name: 'VLAN of a room', type: 'jinja2', group: 'Sites' } },
+    body: { template: { name: 'VLAN of a room', type: 'jinja2', group: 'Sites', namespace: null } },
   },
   'PUT /automation-studio/templates/:id': {
     params: { id: 'VLAN of a room' },
