@@ -24,6 +24,7 @@ import { withCredentials } from './deviceCredentials.ts';
 import { adapterFailure, reasonOf } from './failure.ts';
 import { httpAdapter } from './http.ts';
 import { labAdapter } from './lab.ts';
+import { labFormOf } from './labForms/table.ts';
 import type { Outbound } from './outbound.ts';
 import type { AdapterAnswer, DeviceAdapter, DeviceCalls, Devices, FoundDevice, HostKey } from './port.ts';
 import { Busy, semaphore } from './semaphore.ts';
@@ -90,8 +91,10 @@ const abilitiesOf = (type: KnownDevice['type'], { ostype }: Device, { show }: Me
   const { running, candidate, undoneBy } = typeOf(ostype);
   const undo = undoneBy !== undefined;
   if (type === 'http') return { read: true, confirm: true, replace: true, tryOut: false, undo };
-  if (type === 'lab')
-    return { read: true, confirm: candidate?.confirmed !== undefined, replace: true, tryOut: true, undo };
+  if (type === 'lab') {
+    const read = labFormOf(ostype).show !== undefined;
+    return { read, confirm: candidate?.confirmed !== undefined, replace: read, tryOut: read, undo };
+  }
   return {
     read: show !== undefined || running !== undefined,
     confirm: candidate?.confirmed !== undefined,

@@ -1,37 +1,40 @@
 import { hash, randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { cut } from '@automation-platform/json';
 import { shownDiff } from '../domain/configuration-manager/changeOptions.ts';
 import { unifiedDiff } from '../domain/configuration-manager/diffing/unifiedDiff.ts';
 import { defined } from '../domain/engine/defined.ts';
 import { cliLines } from './cliLines.ts';
 import { adapterFailure } from './failure.ts';
-import { answerTo } from './labCommands.ts';
-import { initialConfig } from './labDevice.ts';
+import { labFormOf } from './labForms/table.ts';
 import { maskingOf } from './maskedQuotes.ts';
 import type { AdapterAnswer, ChangeAccount, Device, DeviceAdapter } from './port.ts';
-import { readBack, verdictOf, warningsOf } from './readBack.ts';
-import { merge, parse, print } from './sections.ts';
-import { ciscoIos } from './types/ciscoIos.ts';
+import { readBack, readBackWhole, verdictOf, warningsOf } from './readBack.ts';
+import { typeOf } from './types/table.ts';
 
 /** `made`: when the adapter was created (ISO 8601). A new adapter of the same name has new devices. */
 type Lab = { readonly name: string; readonly made: string; readonly folder: string; readonly now?: () => number };
 
-/** `until`: when the device goes back to the configuration, in epoch milliseconds. */
+/** `until`: when the device goes back to what it kept, in epoch milliseconds. */
 type Former = { readonly until: number; readonly text: string };
 
 const maxBytes = 4 * 1024 * 1024;
 
 /**
- * Simulated devices. Each device keeps its running configuration in a file of its own in the folder (mode 0600). A
- * change is answered when the whole file is on the disk. A configuration with a line that the device does not know
- * changes nothing, and the status is 422. `options.replace: true` replaces the configuration instead of merging into
- * it. The caller makes sure that a device has one `apply` at a time.
+ * Simulated devices, each in the form of its type. Each device keeps its running configuration in a file of its own in the
+ * folder (mode 0600). A change is answered when the whole file is on the disk. A configuration with a line that the device does
+ * not know changes nothing, and the status is 422. `options.replace: true` replaces the configuration instead of merging into
+ * it. The lines by which a type goes back to the configuration before the last commit do so. The caller makes sure that a device
+ * has one `apply` at a time.
  */
 export const labAdapter = ({ name, made, folder, now = Date.now }: Lab): DeviceAdapter => {
-  const fileOf = (device: Device): string =>
-    join(folder, `${hash('sha256', JSON.stringify([name, made, device.name]), 'hex').slice(0, 32)}.cfg`);
+  const fileOf = (device: Device): string => {
+    const { file } = labFormOf(device.ostype);
+    const whole = [name, made, device.name, ...(file === '' ? [] : [file])];
+    return join(folder, `${hash('sha256', JSON.stringify(whole), 'hex').slice(0, 32)}.cfg`);
+  };
 
   /** The configuration that the device goes back to, unless the change is confirmed in time. */
   const formerOf = (device: Device): string => `${fileOf(device)}.former`;
@@ -51,11 +54,25 @@ export const labAdapter = ({ name, made, folder, now = Date.now }: Lab): DeviceA
     }
   };
 
-  const running = async (device: Device) => {
+  /** The configuration before the last change, of a device that can go back to it. */
+  const lastOf = (device: Device): string => `${fileOf(device)}.last`;
+
+  const running = async (device: Device): Promise<string> => {
     const waiting = await read(formerOf(device));
     const { until, text: former }: Partial<Former> = waiting === undefined ? {} : JSON.parse(waiting);
     const text = until !== undefined && until <= now() ? former : await read(fileOf(device));
-    return parse(text ?? initialConfig(device)).sections;
+    return text ?? labFormOf(device.ostype).initial(device);
+  };
+
+  /** The memory of the device after the lines, unless it refuses some. */
+  const resultOf = async (device: Device, config: string, before: string, replaces: boolean) => {
+    const { candidate } = typeOf(device.ostype);
+    const lines = cliLines(config).map((line) => line.trim());
+    const goesBack = candidate?.rollback !== undefined && isDeepStrictEqual(lines, candidate.rollback);
+    const last = goesBack ? await read(lastOf(device)) : undefined;
+    return last === undefined
+      ? labFormOf(device.ostype).take(replaces ? '' : before, config)
+      : { memory: last, refused: [] };
   };
 
   /** The configuration that a text would make, or why the device does not take it. */
@@ -64,11 +81,13 @@ export const labAdapter = ({ name, made, folder, now = Date.now }: Lab): DeviceA
     config: string,
     { replace }: Readonly<Record<string, unknown>>,
   ): Promise<AdapterAnswer | { readonly before: string; readonly after: string }> => {
-    const { sections, refused } = parse(config);
+    const before = await running(device);
+    const { memory: after, refused } = await resultOf(device, config, before, replace === true);
     if (refused.length > 0) {
+      const { refusal } = labFormOf(device.ostype);
       const errors = refused
         .slice(0, 20)
-        .map(({ line, text }) => ({ line, text: cut(text, 200), message: '% Invalid input detected' }));
+        .map(({ line, text }) => ({ line, text: cut(text, 200), message: cut(wordsOf(refusal(text)), 200) }));
       return answer(422, {
         device: device.name,
         status: 'error',
@@ -76,15 +95,15 @@ export const labAdapter = ({ name, made, folder, now = Date.now }: Lab): DeviceA
         errors,
       });
     }
-    const before = await running(device);
-    const after = print(merge(replace === true ? [] : before, sections));
-    if (Buffer.byteLength(after) <= maxBytes) return { before: print(before), after };
+    if (Buffer.byteLength(after) <= maxBytes) return { before, after };
     return answer(413, {
       device: device.name,
       status: 'error',
       message: 'The device has no room for it; nothing was changed',
     });
   };
+
+  const show = (device: Device, memory: string): string | undefined => labFormOf(device.ostype).show?.(memory);
 
   return {
     apply: async (device, config, options, signal) => {
@@ -97,11 +116,12 @@ export const labAdapter = ({ name, made, folder, now = Date.now }: Lab): DeviceA
       const former: Former | undefined =
         typeof confirm === 'number' ? { until: now() + confirm * 60_000, text: before } : undefined;
       if (former) await keep(formerOf(device), JSON.stringify(former));
+      if (changed && typeOf(device.ostype).candidate?.rollback) await keep(lastOf(device), before);
       if (changed) await keep(fileOf(device), after);
       // A further change confirms the one before.
       if (!former) await rm(formerOf(device), { force: true });
-      const back = options.verify === false ? undefined : print(await running(device));
-      const account = back === undefined ? {} : accountOf(config, back);
+      const back = options.verify === false ? undefined : show(device, await running(device));
+      const account = back === undefined ? {} : accountOf(config, back, { device, replaces: options.replace === true });
       return {
         ...answer(200, { device: device.name, status: 'success', changed, ...account }),
         account,
@@ -111,7 +131,7 @@ export const labAdapter = ({ name, made, folder, now = Date.now }: Lab): DeviceA
     dryRun: async (device, config, options) => {
       const plan = await planned(device, config, options);
       if ('status' in plan) return plan;
-      const diff = shownDiff(unifiedDiff(plan.before, plan.after));
+      const diff = shownDiff(unifiedDiff(show(device, plan.before) ?? '', show(device, plan.after) ?? ''));
       return answer(200, { device: device.name, status: 'dryRun', diff, predicted: false, warnings: [] });
     },
     confirm: async (device) => {
@@ -119,17 +139,31 @@ export const labAdapter = ({ name, made, folder, now = Date.now }: Lab): DeviceA
       await rm(formerOf(device), { force: true });
       return answer(200, { status: 'confirmed' });
     },
-    configuration: async (device) => print(await running(device)),
+    configuration: async (device) => {
+      const text = show(device, await running(device));
+      if (text === undefined)
+        throw adapterFailure(name, `a device of the type ${typeOf(device.ostype).name} has no configuration`);
+      return text;
+    },
     reach: async (device) => void (await running(device)),
-    run: async (device, command) =>
-      answerTo(command, { device, sections: await running(device), up: Math.max(0, now() - Date.parse(made)) }),
+    run: async (device, command) => {
+      const query = { device, memory: await running(device), up: Math.max(0, now() - Date.parse(made)) };
+      return labFormOf(device.ostype).answer(command, query);
+    },
   };
 };
 
+/** The words of a refusal, without the mark of the place. */
+const wordsOf = (refusal: string): string => refusal.split('\n').filter((line) => /[^\s^]/.test(line))[0] ?? refusal;
+
 /** The facts about a change, by the configuration that the device shows after it. */
-const accountOf = (config: string, shown: string): ChangeAccount => {
-  const lines = cliLines(config);
-  const back = readBack(lines, shown, ciscoIos);
+const accountOf = (
+  config: string,
+  running: string,
+  { device, replaces }: { readonly device: Device; readonly replaces: boolean },
+): ChangeAccount => {
+  const [lines, type] = [cliLines(config), typeOf(device.ostype)];
+  const back = replaces ? readBackWhole(config, running, type) : readBack(lines, running, type);
   const warnings = warningsOf(back).map(maskingOf(lines).text);
   return { verified: verdictOf(back), ...defined({ warnings: warnings.length > 0 ? warnings : undefined }) };
 };

@@ -1,9 +1,26 @@
-import { modelOf, numberOf, serialOf } from './labDevice.ts';
+import { numberOf, serialOf } from './labDevice.ts';
 import type { Device } from './port.ts';
-import { print, type Section } from './sections.ts';
+import { type Print, print, type Section } from './sections.ts';
+
+/** The words of a type of devices: the first one of commands that show something, its make, and its refusal. */
+export type ShowWords = {
+  readonly verb: 'show' | 'display';
+  readonly vendor: string;
+  readonly version: string;
+  readonly hardware: string;
+  /** The first word of the line that names the device. */
+  readonly naming: string;
+  readonly refusal: string;
+};
 
 /** A simulated device as a command sees it. `up`: how many milliseconds it has been running. */
-export type Seen = { readonly device: Device; readonly sections: readonly Section[]; readonly up: number };
+type Seen = {
+  readonly device: Device;
+  readonly sections: readonly Section[];
+  readonly up: number;
+  readonly words: ShowWords;
+  readonly print: Print | undefined;
+};
 
 type Show = {
   readonly words: readonly string[];
@@ -19,7 +36,7 @@ type Interface = {
   readonly name: string;
   readonly description: string;
   readonly address: string | undefined;
-  readonly mask: string;
+  readonly bits: number;
   readonly mtu: string;
   readonly down: boolean;
 };
@@ -28,11 +45,16 @@ const interfacesOf = (sections: readonly Section[]): readonly Interface[] =>
   sections
     .filter(({ line }) => line.startsWith('interface '))
     .map(({ line, within }) => {
-      const [address, mask = ''] = (settingOf(within, 'ip address') ?? '').split(' ');
+      const [whole = '', mask = ''] = (
+        settingOf(within, 'ip address') ??
+        settingOf(within, 'ipv4 address') ??
+        ''
+      ).split(' ');
+      const [address, length] = whole.split('/');
       return {
         name: line.slice('interface '.length),
         address: address || undefined,
-        mask,
+        bits: length === undefined ? bitsOf(mask) : Number(length),
         description: settingOf(within, 'description') ?? '',
         mtu: settingOf(within, 'mtu') ?? '1500',
         down: within.some((one) => one.line === 'shutdown'),
@@ -41,13 +63,11 @@ const interfacesOf = (sections: readonly Section[]): readonly Interface[] =>
 
 const bitsOf = (mask: string): number =>
   mask.split('.').reduce((sum, byte) => sum + (Number(byte) >>> 0).toString(2).replace(/0/g, '').length, 0);
-const networkOf = (address: string, mask: string): string => {
-  const parts = mask.split('.').map(Number);
-  return address
+const networkOf = (address: string, bits: number): string =>
+  address
     .split('.')
-    .map((byte, i) => Number(byte) & (parts[i] ?? 0))
+    .map((byte, i) => Number(byte) & (0xff00 >> Math.min(Math.max(bits - 8 * i, 0), 8)) & 0xff)
     .join('.');
-};
 const hexOf = (n: number): string => n.toString(16).padStart(2, '0');
 
 const uptime = (ms: number): string => {
@@ -62,7 +82,7 @@ const uptime = (ms: number): string => {
     .join(', ');
 };
 
-const nameOf = ({ device, sections }: Seen): string => settingOf(sections, 'hostname') ?? device.name;
+const nameOf = ({ device, sections, words }: Seen): string => settingOf(sections, words.naming) ?? device.name;
 
 const columns = (rows: readonly (readonly string[])[], widths: readonly number[]): string =>
   rows
@@ -77,38 +97,39 @@ const columns = (rows: readonly (readonly string[])[], widths: readonly number[]
 const state = ({ down }: Interface): string => (down ? 'administratively down' : 'up');
 
 const one = (device: Device, shown: Interface, i: number): string => {
-  const { name, description, address, mask, mtu, down } = shown;
+  const { name, description, address, bits, mtu, down } = shown;
   const ethernet = `Ethernet, address is 0200.5e${hexOf(numberOf(device))}.00${hexOf(i)}`;
   const lines = [
     `${name} is ${state(shown)}, line protocol is ${down ? 'down' : 'up'}`,
     `  Hardware is ${name.startsWith('Loopback') ? 'Loopback' : ethernet}`,
   ];
   if (description) lines.push(`  Description: ${description}`);
-  if (address) lines.push(`  Internet address is ${address}/${bitsOf(mask)}`);
+  if (address) lines.push(`  Internet address is ${address}/${bits}`);
   lines.push(`  MTU ${mtu} bytes, BW 1000000 Kbit/sec`);
   return lines.join('\n');
 };
 
-const interfaces: Show['print'] = ({ device, sections }, rest) => {
+const interfaces: Show['print'] = ({ device, sections, words }, rest) => {
   const all = interfacesOf(sections).map((each, i) => ({ each, i }));
   const wanted = rest === '' ? all : all.filter(({ each }) => each.name.toLowerCase() === rest.toLowerCase());
-  return wanted.length > 0 ? wanted.map(({ each, i }) => one(device, each, i)).join('\n') : invalid;
+  return wanted.length > 0 ? wanted.map(({ each, i }) => one(device, each, i)).join('\n') : `${words.refusal}\n`;
 };
 
-const running: Show['print'] = ({ sections }, rest) => {
-  if (rest === '')
-    return `Building configuration...\n\nCurrent configuration : ${print(sections).length} bytes\n${print(sections)}`;
-  const wanted = sections.filter(({ line }) => line.toLowerCase() === rest.toLowerCase());
-  return wanted.length > 0 ? print(wanted) : invalid;
+const running: Show['print'] = ({ sections, print: form, words }, rest) => {
+  const wanted = rest === '' ? sections : sections.filter(({ line }) => line.toLowerCase() === rest.toLowerCase());
+  if (wanted.length === 0) return `${words.refusal}\n`;
+  const text = print(wanted, form);
+  if (rest !== '' || form) return text;
+  return `Building configuration...\n\nCurrent configuration : ${text.length} bytes\n${text}`;
 };
 
 const routes: Show['print'] = ({ sections }) =>
   [
     'Codes: C - connected, S - static',
     '',
-    ...interfacesOf(sections).flatMap(({ address, mask, name, down }) => {
+    ...interfacesOf(sections).flatMap(({ address, bits, name, down }) => {
       if (!address || down) return [];
-      return [`C        ${networkOf(address, mask)}/${bitsOf(mask)} is directly connected, ${name}`];
+      return [`C        ${networkOf(address, bits)}/${bits} is directly connected, ${name}`];
     }),
     ...sections
       .filter(({ line }) => /^ip route \S+ \S+ \S+/.test(line))
@@ -119,9 +140,9 @@ const routes: Show['print'] = ({ sections }) =>
   ].join('\n');
 
 const version: Show['print'] = (seen) => {
-  const { vendor, hardware } = modelOf(seen.device);
+  const { vendor, hardware, version: own } = seen.words;
   return [
-    `${vendor}, Version ${settingOf(seen.sections, 'version') ?? modelOf(seen.device).version}`,
+    `${vendor}, Version ${settingOf(seen.sections, 'version') ?? own}`,
     `${nameOf(seen)} uptime is ${uptime(seen.up)}`,
     `${hardware} (simulated) with ${interfacesOf(seen.sections).length} interfaces`,
     `Processor board ID ${serialOf(seen.device)}`,
@@ -131,7 +152,10 @@ const version: Show['print'] = (seen) => {
 const shows: readonly Show[] = [
   { words: ['show', 'version'], print: version },
   { words: ['show', 'running-config'], more: true, print: running },
-  { words: ['show', 'startup-config'], print: ({ sections }) => print(sections) },
+  { words: ['show', 'startup-config'], print: ({ sections, print: form }) => print(sections, form) },
+  { words: ['display', 'version'], print: version },
+  { words: ['display', 'current-configuration'], more: true, print: running },
+  { words: ['display', 'saved-configuration'], print: ({ sections, print: form }) => print(sections, form) },
   {
     words: ['show', 'interfaces', 'description'],
     print: ({ sections }) =>
@@ -169,8 +193,8 @@ const shows: readonly Show[] = [
   { words: ['show', 'ip', 'route'], print: routes },
   {
     words: ['show', 'inventory'],
-    print: ({ device }) =>
-      `NAME: "Chassis", DESCR: "${modelOf(device).hardware} (simulated)"\nPID: ${modelOf(device).hardware}, VID: V01, SN: ${serialOf(device)}`,
+    print: ({ device, words: { hardware } }) =>
+      `NAME: "Chassis", DESCR: "${hardware} (simulated)"\nPID: ${hardware}, VID: V01, SN: ${serialOf(device)}`,
   },
   {
     words: ['show', 'vlan', 'brief'],
@@ -193,32 +217,33 @@ const shows: readonly Show[] = [
   { words: ['terminal', 'length'], more: true, print: () => '' },
 ];
 
-const invalid = "              ^\n% Invalid input detected at '^' marker.\n";
-
-/**
- * Runs a command and returns its output. Words may be shortened as on a real device. `| include`, `exclude`, `begin`
- * and `section` filter lines.
- */
+/** Runs a command and returns its output. Words may be shortened as on a real device. `| include` and the like filter lines. */
 export const answerTo = (command: string, seen: Seen): string => {
+  const { verb, refusal } = seen.words;
   const [said = '', ...filters] = command.trim().split(/\s+\|\s+/);
   const typed = said.split(/\s+/);
-  const fits = ({ words }: Show) => words.every((word, i) => word.startsWith((typed[i] ?? '').toLowerCase()));
+  const fits = ({ words }: Show) =>
+    (words[0] === verb || words[0] === 'terminal') &&
+    words.every((word, i) => word.startsWith((typed[i] ?? '').toLowerCase()));
   const found = shows.find(
     (show) => fits(show) && (typed.length === show.words.length || (typed.length > show.words.length && show.more)),
   );
   if (!found)
-    return shows.some((show) => fits(show) && typed.length < show.words.length) ? '% Incomplete command.\n' : invalid;
+    return shows.some((show) => fits(show) && typed.length < show.words.length)
+      ? '% Incomplete command.\n'
+      : `${refusal}\n`;
   return filters.reduce(filtered, found.print(seen, typed.slice(found.words.length).join(' ')));
 };
 
-const filtered = (text: string, filter: string): string => {
+/** The lines of an output that a filter lets through: `include` (`match`), `exclude` (`except`), `begin`, `section`. */
+export const filtered = (text: string, filter: string): string => {
   const [, how = '', what = ''] = /^(\S+)\s+(.*)$/.exec(filter.trim()) ?? [];
+  const is = (...names: readonly string[]): boolean => how !== '' && names.some((name) => name.startsWith(how));
   const lines = text.split('\n');
-  if ('include'.startsWith(how) && how) return lines.filter((line) => line.includes(what)).join('\n');
-  if ('exclude'.startsWith(how) && how) return lines.filter((line) => !line.includes(what)).join('\n');
-  if ('begin'.startsWith(how) && how)
-    return lines.slice(lines.findIndex((line) => line.includes(what)) >>> 0).join('\n');
-  if (!('section'.startsWith(how) && how)) return invalid;
+  if (is('include', 'match')) return lines.filter((line) => line.includes(what)).join('\n');
+  if (is('exclude', 'except')) return lines.filter((line) => !line.includes(what)).join('\n');
+  if (is('begin')) return lines.slice(lines.findIndex((line) => line.includes(what)) >>> 0).join('\n');
+  if (!is('section')) return `% Invalid filter: ${filter.trim()}\n`;
   let inside = false;
   const wanted = lines.filter((line) => {
     if (!/^\s/.test(line)) inside = line.includes(what);

@@ -45,9 +45,16 @@ const between = (from: readonly Section[], to: readonly Section[], type: DeviceT
   ];
 };
 
-/** The paths of a configuration that has each on a line. */
-const pathsOf = (text: string): ReadonlySet<string> =>
-  new Set(text.split('\n').flatMap((line) => /^\s*set (.+?)\s*$/.exec(line)?.[1] ?? []));
+const leavesOf = (sections: readonly Section[], above = ''): readonly string[] =>
+  sections.flatMap(({ line, within: below }) =>
+    below.length > 0 ? leavesOf(below, `${above}${line} `) : [`${above}${line}`],
+  );
+
+/** The paths of a configuration in braces, or of one that has each on a line. */
+const pathsOf = (text: string, type: DeviceType): ReadonlySet<string> => {
+  if (type.form === 'sections') return new Set(leavesOf(shownSections(text, type)));
+  return new Set(text.split('\n').flatMap((line) => /^\s*set (.+?)\s*$/.exec(line)?.[1] ?? []));
+};
 
 /**
  * The lines that lead from one configuration of a device to another one; undefined for a type whose lines are undone in other
@@ -55,8 +62,8 @@ const pathsOf = (text: string): ReadonlySet<string> =>
  */
 export const linesTo = (from: string, to: string, type: DeviceType): readonly string[] | undefined => {
   if (!type.undoneBy) return undefined;
-  if (type.form === 'sections') return between(shownSections(from, type), shownSections(to, type), type);
-  const [before, after] = [pathsOf(from), pathsOf(to)];
+  if (type.verb === undefined) return between(shownSections(from, type), shownSections(to, type), type);
+  const [before, after] = [pathsOf(from, type), pathsOf(to, type)];
   return [
     ...[...before].filter((path) => !after.has(path)).map((path) => `delete ${path}`),
     ...[...after].filter((path) => !before.has(path)).map((path) => `set ${path}`),

@@ -3,7 +3,7 @@ import { nestedLines, type Written } from '../domain/configuration-manager/compa
 import { lasting } from '../domain/configuration-manager/diffing/storedDifference.ts';
 import { unifiedDiff } from '../domain/configuration-manager/diffing/unifiedDiff.ts';
 import { cliLines } from './cliLines.ts';
-import { merge, parse, type Section, written } from './sections.ts';
+import { ciscoWords, merge, parse, type Section, written } from './sections.ts';
 import type { DeviceType } from './types/type.ts';
 
 /** A prediction of a change: the lines that would differ, as `diff -u` shows them, and why it may be wrong. */
@@ -23,17 +23,17 @@ const sentSections = (config: string, running: readonly Section[], type: DeviceT
     const lines = cliLines(config).filter((line) => !isComment(line));
     return lines.map((line) => ({ line: line.trim().replace(/\s+/g, ' '), within: [] }));
   }
-  const topWords = new Map<string, boolean>();
+  const words = new Map(ciscoWords);
   for (const { line, within } of running) {
     const word = line.replace(/ .*$/s, '');
-    topWords.set(word, topWords.get(word) === true || within.length > 0);
+    words.set(word, words.get(word) === true || within.length > 0);
   }
   const { sections, refused } = parse(
     config
       .split('\n')
       .filter((line) => !isComment(line))
       .join('\n'),
-    topWords,
+    { words },
   );
   return [...sections, ...refused.map(({ text }) => ({ line: text, within: [] }))];
 };

@@ -84,18 +84,26 @@ const modes = new Set([
 ]);
 const leading = new Set(['end', 'exit', 'configure', 'conf', 'write', 'quit', 'return', 'next']);
 
-const first = (line: string): string => line.replace(/^(?:no|undo) /, '').replace(/ .*$/s, '');
+/** Words of the top level: true for those that begin a mode. */
+export type TopWords = ReadonlyMap<string, boolean>;
+
+/** Those of Cisco's devices and of devices that are alike. */
+export const ciscoWords: TopWords = new Map([...topLevel].map((word) => [word, modes.has(word)]));
+
+/** How a device reads its lines. `undo`: the words before a line that undo it. `skips`: lines without an effect. */
+type Grammar = { readonly words: TopWords; readonly undo?: RegExp; readonly skips?: (line: string) => boolean };
+
+const cisco: Grammar = { words: ciscoWords };
 
 type Open = { readonly indent: number; readonly within: Section[] };
 
 /**
  * Reads a text as a device does. A line belongs to the line above it that is less indented; without indentation, to the mode
- * above it if the top level does not know it. `more`: further words of the top level; true for those that begin a mode. The lines of no mode that the top
- * level does not know are `refused`.
+ * above it if the top level does not know it. The lines of no mode that the top level does not know are `refused`.
  */
 export const parse = (
   text: string,
-  more: ReadonlyMap<string, boolean> = new Map(),
+  { words, undo = /^(?:no|undo) /, skips = (line) => line.startsWith('!') }: Grammar = cisco,
 ): { readonly sections: readonly Section[]; readonly refused: readonly RefusedLine[] } => {
   const sections: Section[] = [];
   const refused: RefusedLine[] = [];
@@ -103,14 +111,14 @@ export const parse = (
   let open: Open[] = [];
   cliLines(text).forEach((raw, i) => {
     const line = raw.includes('\n') ? raw : raw.trim().replace(/\s+/g, ' ');
-    if (line.startsWith('!')) return;
+    if (skips(line)) return;
     const indent = /^\s*/.exec(raw)?.[0].length ?? 0;
-    const word = first(line);
+    const word = line.replace(undo, '').replace(/ .*$/s, '');
     if (leading.has(word) || word.startsWith('exit-')) {
       if (indent === 0) open = [];
       return;
     }
-    const isKnown = topLevel.has(word) || more.has(word);
+    const isKnown = words.has(word);
     if (indent > 0) open = open.filter((above) => above.indent < indent);
     else open = isKnown ? [] : open.slice(0, 1);
     const within: Section[] = [];
@@ -120,17 +128,15 @@ export const parse = (
       refused.push({ line: i + 1, text: line });
       return;
     }
-    const isMode = open.length > 0 ? indent > 0 : (modes.has(word) || more.get(word) === true) && !isUndone(line);
+    const isMode = open.length > 0 ? indent > 0 : words.get(word) === true && !undo.test(line);
     if (isMode) open.push({ indent, within });
   });
   return { sections, refused };
 };
 
-const isUndone = (line: string): boolean => /^(?:no|undo) /.test(line);
-
 // A device has one line of each of these forms: a new line replaces the former one.
 const single = [
-  /^(hostname|description|ip address|mtu|bandwidth|speed|duplex|encapsulation|switchport mode|switchport access vlan|snmp-server location|snmp-server contact|clock timezone|ip domain name|enable secret|router-id|name|version)(?= )/,
+  /^(hostname|sysname|switchname|description|(?:ip|ipv4) address|mtu|bandwidth|speed|duplex|encapsulation|switchport mode|switchport access vlan|snmp-server location|snmp-server contact|clock timezone|ip domain name|enable secret|router-id|name|version)(?= )/,
   /^banner \S+/,
   /^username \S+/,
   /^neighbor \S+ \S+/,
@@ -186,9 +192,14 @@ export const merge = (
 };
 
 /** Lines as a device writes them, each below the line that it belongs to. */
-export const written = (sections: readonly Section[], indent = ''): string =>
-  sections.map(({ line, within }) => `${indent}${line}\n${written(within, `${indent} `)}`).join('');
+export const written = (sections: readonly Section[], step = ' ', indent = ''): string =>
+  sections.map(({ line, within }) => `${indent}${line}\n${written(within, step, indent + step)}`).join('');
+
+/** How a device prints a configuration. `after`: the line after a section. */
+export type Print = { readonly head: string; readonly step: string; readonly after: string; readonly foot: string };
+
+const ciscoPrint: Print = { head: '!\n', step: ' ', after: '!\n', foot: 'end\n' };
 
 /** The configuration as a device prints it. */
-export const print = (sections: readonly Section[]): string =>
-  `!\n${sections.map((one) => written([one]) + (one.within.length > 0 ? '!\n' : '')).join('')}end\n`;
+export const print = (sections: readonly Section[], { head, step, after, foot }: Print = ciscoPrint): string =>
+  head + sections.map((one) => written([one], step) + (one.within.length > 0 ? after : '')).join('') + foot;

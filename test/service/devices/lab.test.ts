@@ -34,12 +34,33 @@ describe('The adapter lab', () => {
     assert.equal(await lab().configuration(other, never), '!\nhostname fresh\nend\n');
   });
 
+  it('goes back to the configuration before the last commit, where its type has words for that', async () => {
+    const router = { name: 'lab-10', ostype: 'junos' };
+    const apply = (config: string) => lab().apply(router, config, {}, never);
+    const before = await lab().configuration(router, never);
+    assert.equal((await apply('rollback 1\ncommit')).status, 422, 'there was no commit yet');
+    await apply('set system time-zone UTC\ncommit');
+    assert.notEqual(await lab().configuration(router, never), before);
+    assert.equal(JSON.parse((await apply('rollback 1\ncommit')).text).changed, true);
+    assert.equal(await lab().configuration(router, never), before);
+    const replaced = await lab().apply(router, before.replace('lab-10', 'other'), { replace: true }, never);
+    assert.deepEqual(JSON.parse(replaced.text), { device: 'lab-10', status: 'success', changed: true, verified: true });
+  });
+
+  it('says so where its type has no configuration', async () => {
+    const host = { name: 'lab-11', ostype: 'linux' };
+    const { text } = await lab().apply(host, 'hostnamectl set-hostname h2', {}, never);
+    assert.deepEqual(JSON.parse(text), { device: 'lab-11', status: 'success', changed: true });
+    assert.equal(await lab().run(host, 'hostname', never), 'h2\n');
+    await assert.rejects(lab().configuration(host, never), /no configuration/);
+  });
+
   it('changes nothing when a line is refused', async () => {
     const before = await lab().configuration(device, never);
     const { status, text } = await lab().apply(device, 'ntp server 192.0.2.55\nfrobnicate\n', {}, never);
     assert.deepEqual(
       [status, JSON.parse(text).errors],
-      [422, [{ line: 2, text: 'frobnicate', message: '% Invalid input detected' }]],
+      [422, [{ line: 2, text: 'frobnicate', message: "% Invalid input detected at '^' marker." }]],
     );
     assert.equal(await lab().configuration(device, never), before);
   });

@@ -14,6 +14,8 @@ export type DeviceType = {
   readonly banners?: boolean;
   /** In sections: the word that takes a line away, `no` unless given; null: there is none. */
   readonly negation?: string | null;
+  /** In sections: the line that ends the section of a line, by the word that this one begins with. */
+  readonly ends?: Readonly<Record<string, string>>;
 };
 
 const sections: DeviceType = { form: 'sections' };
@@ -31,7 +33,7 @@ const types: Readonly<Record<string, DeviceType>> = {
   'cisco-staros': sections,
   'cisco-wlc': { form: 'sections', negation: null },
   'f5-bigip': { form: 'braces', lineEnds: true },
-  'fortinet-fortios': { form: 'sections', negation: null },
+  'fortinet-fortios': { form: 'sections', negation: null, ends: { config: 'end', edit: 'next' } },
   'hp-procurve': sections,
   'huawei-vrp': { form: 'sections', negation: 'undo' },
   'juniper-junos': { form: 'braces', setForm: true },

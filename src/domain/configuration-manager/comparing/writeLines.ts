@@ -1,3 +1,4 @@
+import { own } from '@automation-platform/json';
 import { deviceTypeOf } from './deviceTypes.ts';
 import type { Section } from './golden.ts';
 import type { Lines } from './lines.ts';
@@ -37,14 +38,18 @@ type Form = { readonly type: string; readonly paths: boolean };
 /** Writes lines in the form of a device type; `paths`: each is a whole path. */
 export const writeLines = (lines: readonly Written[], { type, paths }: Form): string => {
   if (paths) return lines.map(({ text }) => `set ${text}\n`).join('');
-  const { form, lineEnds = false } = deviceTypeOf(type);
+  const { form, lineEnds = false, ends = {} } = deviceTypeOf(type);
+  const endOf = (text: string): string | undefined => own(ends, text.replace(/ .*$/s, ''));
   const step = form === 'braces' ? '    ' : ' ';
   const write = (section: readonly Written[], indent: string): string =>
     section
       .map(({ text, lines: below }) => {
         const line = `${indent}${asWritten(text)}`;
         const rest = write(below, indent + step);
-        if (form !== 'braces') return `${line}\n${rest}`;
+        if (form !== 'braces') {
+          const end = endOf(text);
+          return `${line}\n${rest}${end === undefined ? '' : `${indent}${end}\n`}`;
+        }
         if (below.length > 0) return `${line} {\n${rest}${indent}}\n`;
         return `${line}${lineEnds ? '' : ';'}\n`;
       })
