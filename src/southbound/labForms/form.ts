@@ -3,7 +3,7 @@ import type { RefusedLine } from '../sections.ts';
 import type { DeviceType } from '../types/type.ts';
 
 /** A simulated device that carries out a command. `up`: how many milliseconds it has been running. */
-export type LabQuery = { readonly device: Device; readonly memory: string; readonly up: number };
+type LabQuery = { readonly device: Device; readonly memory: string; readonly up: number };
 
 /**
  * How the simulated devices of a type write a configuration and take lines. `memory` is the text that they keep: lines that
