@@ -1,3 +1,5 @@
+import { provisionAccount } from '../../../src/commands/authorization/accounts.ts';
+import { createProvider } from '../../../src/commands/authorization/providers.ts';
 import { migrateAgendaJobs } from '../../../src/commands/automation-catalog/scheduledJobMigrations.ts';
 import { createScheduledJob } from '../../../src/commands/automation-catalog/scheduledJobs.ts';
 import { deleteProject, importProject } from '../../../src/commands/automation-studio/projects.ts';
@@ -15,6 +17,7 @@ import { workflowCommands } from '../../../src/commands/operations-manager/workf
 import { importPrebuilt, prebuiltId } from '../../../src/commands/prebuilts/prebuilts.ts';
 import { vlanRollout } from '../../../src/demo/prebuilts.ts';
 import { siteSurvey } from '../../../src/demo/projects.ts';
+import { account } from '../../../src/domain/authorization/accounts.ts';
 import { scheduledJobMigration } from '../../../src/domain/automation-catalog/scheduledJobMigrations.ts';
 import { project } from '../../../src/domain/automation-studio/projects.ts';
 import { deviceGroupImport } from '../../../src/domain/configuration-manager/deviceGroupImports.ts';
@@ -25,6 +28,7 @@ import { type InventoryState, inventory } from '../../../src/domain/inventory-ma
 import { actionExecution } from '../../../src/domain/lifecycle-manager/actionExecutions.ts';
 import { job } from '../../../src/domain/operations-manager/jobs.ts';
 import { prebuilt } from '../../../src/domain/prebuilts/prebuilts.ts';
+import { accounts, externalIds, externalKey } from '../../../src/projections/authorization/accounts.ts';
 import { scheduledJobs } from '../../../src/projections/automation-catalog/scheduledJobs.ts';
 import { deviceGroups } from '../../../src/projections/configuration-manager/deviceGroups.ts';
 import { trees } from '../../../src/projections/configuration-manager/trees.ts';
@@ -281,7 +285,7 @@ const childrenOfJob: Work = {
   whole: async () => ({ status: 'complete', jobs: 5 }),
 };
 
-const accounts = ['runner'];
+const runners = ['runner'];
 
 const jobsOfEvents: Work = {
   name: 'the jobs of twenty event triggers',
@@ -304,7 +308,7 @@ const jobsOfEvents: Work = {
   },
   isDecided: async () => true,
   find: async ({ store }) => sortedOutcome(await eventsIn(store)),
-  whole: async ({ store }) => expectedOf(await eventsIn(store), accounts),
+  whole: async ({ store }) => expectedOf(await eventsIn(store), runners),
 };
 
 /** When the clocks of a scene begin. */
@@ -360,6 +364,30 @@ const syncOfInventory: Work = {
   whole: async () => '2300 n0',
 };
 
+const anna = {
+  ...{ provenance: 'corp', username: 'anna', externalId: 'id of anna' },
+  ...{ externalGroups: ['noc'], firstname: 'Anna', email: '' },
+};
+const annasKey = externalKey(anna.provenance, anna.externalId);
+
+/** The account, and the name that keeps its person from a second one. */
+const firstLogin: Work = {
+  name: 'the first login of a person',
+  prepare: async ({ node }) => {
+    await node.bootstrap();
+    const properties = { urls: ['ldaps://directory.example.net'], userBase: 'dc=example' };
+    await node.command(createProvider, 'corp', { name: 'corp', type: 'ldap', properties });
+  },
+  run: ({ node }) => node.command(provisionAccount, 'anna', anna),
+  isDecided: exists(account, 'anna'),
+  find: async ({ node: { tools, model } }) => ({
+    accounts: (await tools.query(accounts, { field: 'username', op: 'equals', value: 'anna' })).map(({ _id }) => _id),
+    named: await model.idsNamed(externalIds.collection, annasKey),
+  }),
+  nothing: { accounts: [], named: [] },
+  whole: async () => ({ accounts: ['anna'], named: ['anna'] }),
+};
+
 export const works: readonly Work[] = [
   importOfGroups,
   syncOfInventory,
@@ -372,5 +400,6 @@ export const works: readonly Work[] = [
   childrenOfJob,
   jobsOfEvents,
   jobsOfSchedules,
+  firstLogin,
   ...deviceWorks,
 ];
