@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import type { EventStore } from '../../../src/store/port.ts';
 import { nodesOnLog } from '../node.ts';
-import { numbers, seed } from '../sample.ts';
+import { numbers, sampled, seed } from '../sample.ts';
 import { machineClocks } from '../scheduling.ts';
 import { dying } from '../stopping.ts';
 import { until } from '../until.ts';
@@ -12,7 +12,8 @@ import { monday, type Place, type Work, works } from './works.ts';
 /**
  * Each work of the table, on a node that dies at some of its steps: what was decided is there whole on the next node, by
  * itself; what was not is not there at all; and the same work again makes it whole, once. On two nodes at once it is done
- * once, too. `few`: how many steps of each work, drawn by FAULT_SEED; all unless given.
+ * once, too. `few`: so many works, and one step of each, drawn by FAULT_SEED; all works and steps unless
+ * given.
  */
 export const killContract = (few = Infinity): void => {
   let clocks = machineClocks(monday);
@@ -57,7 +58,8 @@ export const killContract = (few = Infinity): void => {
     return true;
   };
 
-  for (const work of works)
+  const chosen = sampled(works, few);
+  for (const work of chosen)
     it(`${work.name}, on two nodes at once: whole, and once`, async () => {
       await work.prepare?.(await place());
       const both = [await place(), await place()];
@@ -71,7 +73,7 @@ export const killContract = (few = Infinity): void => {
     });
 
   const next = numbers(seed);
-  for (const work of works)
+  for (const work of chosen)
     it(`${work.name}, on nodes that die: whole or not at all, and once`, async function () {
       if (few === Infinity) this.timeout(600_000);
       let died = 0;
@@ -89,7 +91,7 @@ export const killContract = (few = Infinity): void => {
         // How many steps it takes is found out by doing it.
         await scene(Infinity, 'before');
         const steps = held?.seen() ?? 0;
-        for (let n = 0; n < few; n++) await scene(1 + Math.floor(next() * steps), next() < 0.5 ? 'before' : 'after');
+        await scene(1 + Math.floor(next() * steps), next() < 0.5 ? 'before' : 'after');
         // The last steps are those of timers: another time there may be fewer.
         if (died === 0) await scene(Math.ceil(steps / 2), 'before');
       }

@@ -56,11 +56,13 @@ describe('passwords', () => {
   });
 
   describe('of many addresses', () => {
+    // At a small cost: only the order counts here.
+    const ofNobody = ofPassword.replace('ln=10', 'ln=6');
     const flooded = (times: number) => {
       const busy = passwords();
       const done: string[] = [];
       const check = (from: string) =>
-        busy.verifyPassword('y', ofPassword, from).then(() => {
+        busy.verifyPassword('y', ofNobody, from).then(() => {
           done.push(from);
         });
       return { done, check, flood: Array.from({ length: times }, () => check('flood')) };

@@ -118,7 +118,7 @@ describe('what verify says of a log', function () {
   it(`single bytes that were flipped: altered, where they are`, async () => {
     const some = numbers(2);
     const texts = ['stream', 'id', 'type', 'data', 'metadata'];
-    for (let n = 0; n < rounds(60, 10_000); n++) {
+    for (let n = 0; n < rounds(15, 10_000); n++) {
       fresh();
       const position = 1 + some(head);
       const column = texts[some(5)]!;
@@ -144,7 +144,7 @@ describe('what verify says of a log', function () {
 
   it('bits of revisions and positions that were flipped', async () => {
     const some = numbers(3);
-    for (let n = 0; n < rounds(40, 1000); n++) {
+    for (let n = 0; n < rounds(10, 1000); n++) {
       fresh();
       const position = 1 + some(head);
       const column = ['revision', 'position'][some(2)]!;
@@ -167,7 +167,7 @@ describe('what verify says of a log', function () {
 
   it('rows that were removed: missing, where they were; at the end: cut', async () => {
     const some = numbers(4);
-    for (let n = 0; n < rounds(20, 500); n++) {
+    for (let n = 0; n < rounds(6, 500); n++) {
       fresh();
       const position = 1 + some(head);
       changed((db) => db.exec(`DELETE FROM events WHERE position = ${position}`));
@@ -179,7 +179,7 @@ describe('what verify says of a log', function () {
 
   it('rows that were removed without a gap: missing, by their stream or by the digests', async () => {
     const some = numbers(5);
-    for (let n = 0; n < rounds(20, 500); n++) {
+    for (let n = 0; n < rounds(6, 500); n++) {
       fresh();
       const position = 1 + some(head - 1);
       changed((db) => {
@@ -195,7 +195,7 @@ describe('what verify says of a log', function () {
 
   it('rows that were swapped: reordered, or altered or reordered', async () => {
     const some = numbers(6);
-    for (let n = 0; n < rounds(20, 1000); n++) {
+    for (let n = 0; n < rounds(6, 1000); n++) {
       fresh();
       const one = 1 + some(signedTo);
       const other = 1 + some(head);
@@ -216,7 +216,7 @@ describe('what verify says of a log', function () {
 
   it('rows that were inserted with the right links: inserted, by the digests', async () => {
     const some = numbers(7);
-    for (let n = 0; n < rounds(20, 1000); n++) {
+    for (let n = 0; n < rounds(6, 1000); n++) {
       fresh();
       const position = 1 + some(head);
       const stream = `commandTemplate-new${n}`;
@@ -241,7 +241,7 @@ describe('what verify says of a log', function () {
     );
     const signatures = (await source.proofs()).map(({ position }) => position);
     await source.close();
-    for (let n = 0; n < rounds(10, 100); n++) {
+    for (let n = 0; n < rounds(4, 100); n++) {
       fresh();
       const last = 1 + some(head - 1);
       changed((db) =>

@@ -478,7 +478,7 @@ describe('data tasks', () => {
           assert.ok(error instanceof RequestError, `${name}: ${(error as Error).stack}`);
         }
       }),
-      { numRuns: process.env.SOAK_ROUNDS ? 200_000 : 1500 },
+      { numRuns: process.env.SOAK_ROUNDS ? 200_000 : 600 },
     );
   });
 });

@@ -18,7 +18,7 @@ import { drawing, randomWorkflow } from '../../support/randomWorkflows.ts';
 import { seed } from '../../support/sample.ts';
 import { jobOf, plainState } from '../../support/workflowSamples.ts';
 
-const jobs = process.env.SOAK_ROUNDS ? 1000 : 10;
+const jobs = process.env.SOAK_ROUNDS ? 1000 : 5;
 const most = 1000;
 const ann = { id: 'a'.repeat(24), admin: false };
 const hour = 3_600_000;

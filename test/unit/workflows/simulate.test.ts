@@ -11,7 +11,7 @@ import { seed } from '../../support/sample.ts';
 import { jobOf, ours, person, plainState, worker, workflow, workOn } from '../../support/workflowSamples.ts';
 
 /** `npm run soak` tries 1,000 workflows, `npm test` the first 100. */
-const workflows = process.env.SOAK_ROUNDS ? 1000 : 50;
+const workflows = process.env.SOAK_ROUNDS ? 1000 : 20;
 const mostRounds = 200;
 const ann = { id: 'a'.repeat(24), admin: false };
 

@@ -17,7 +17,7 @@ import { slowJob } from '../../support/slowWorkflows.ts';
 import { jobOf, plainState } from '../../support/workflowSamples.ts';
 
 /** `npm run soak` tries 50,000 workflows, `npm test` the first 500. */
-const workflows = process.env.SOAK_ROUNDS ? 50_000 : 75;
+const workflows = process.env.SOAK_ROUNDS ? 50_000 : 25;
 const mostSteps = 25;
 
 const ann = { id: 'a'.repeat(24), admin: false };

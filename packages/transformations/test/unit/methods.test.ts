@@ -306,7 +306,7 @@ const jsonOf = (value: unknown): unknown => {
   return JSON.parse(JSON.stringify(out));
 };
 
-const numRuns = process.env.SOAK_ROUNDS === undefined ? 25 : 1000;
+const numRuns = process.env.SOAK_ROUNDS === undefined ? 10 : 1000;
 
 describe('methods of transformations', () => {
   it('are all compared', () => {
