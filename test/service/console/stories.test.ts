@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type ConsolePage, describeInBrowser, handsOf, useBrowser, type Way, ways } from '../../support/browser.ts';
 import { type Issuer, startIssuer } from '../../support/issuer.ts';
 import { ok } from '../../support/people.ts';
-import { seed } from '../../support/sample.ts';
+import { sampled, seed } from '../../support/sample.ts';
 import { adminPassword } from '../../support/service.ts';
 import { useService } from '../../support/useService.ts';
 
@@ -272,6 +272,7 @@ describeInBrowser('console: stories', () => {
       await page.looksRight('a new mapping');
       await press(page.getByRole('button', { name: 'Create' }));
       await page.getByRole('link', { name: 'anna' }).waitFor();
+      await page.getByRole('button', { name: 'Delete' }).waitFor();
       assert.deepEqual(ok(await service.ask('GET', path)).platformGroups, ['readers']);
       await press(page.getByRole('button', { name: 'Delete' }));
       await page.getByText('No external group is mapped').waitFor();
@@ -375,8 +376,8 @@ describeInBrowser('console: stories', () => {
     },
   };
 
-  // In `npm test` each story goes one way, every other one by mouse.
-  for (const [at, [title, story]] of Object.entries(stories).entries())
+  // In `npm test` five stories go one way each, every other one by mouse.
+  for (const [at, [title, story]] of sampled(Object.entries(stories), 5).entries())
     for (const way of process.env.SOAK_ROUNDS ? ways : [ways[(at + seed) % ways.length]!])
       it(`${title}, by ${way}`, async () => story(await newPage(), way));
 });

@@ -52,7 +52,7 @@ describe('every route, with bad input', function () {
   const each = (title: string, some: readonly Asked[], check: (route: Asked) => Promise<void>): void => {
     it(title, async () => {
       assert.ok(some.length > 0);
-      for (const route of sampled(some, 6)) await check(route);
+      for (const route of sampled(some, 3)) await check(route);
     });
   };
   const send = ({ method }: Asked, path: string, body?: unknown, headers: Record<string, string> = {}) =>
@@ -466,17 +466,14 @@ describe('every route, with bad input', function () {
     const paths = [...new Set(routes.map(({ path }) => path))];
     // Both spellings of this word are the same path.
     const spelled = (path: string) => path.replace('/devicegroups', '/deviceGroups');
-    const covers = (route: string, path: string) =>
-      new RegExp(`^${spelled(route).replace(/:\w+/g, '[^/]+')}$`).test(spelled(path));
-    const known = (path: string) =>
-      [
-        ...new Set(
-          routes
-            .filter((route) => covers(route.path, path))
-            .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
-            .concat('OPTIONS'),
-        ),
-      ].sort();
+    const rows = routes.map(({ method, path }) => ({
+      methods: method === 'GET' ? ['GET', 'HEAD'] : [method],
+      pattern: new RegExp(`^${spelled(path).replace(/:\w+/g, '[^/]+')}$`),
+    }));
+    const methodsOf = (path: string): readonly string[] =>
+      rows.filter(({ pattern }) => pattern.test(spelled(path))).flatMap(({ methods }) => methods);
+    const knownOf = new Map(paths.map((path) => [path, [...new Set([...methodsOf(path), 'OPTIONS'])].sort()]));
+    const known = (path: string): readonly string[] => knownOf.get(path) ?? [];
     const allowed = (answer: { readonly headers: Headers }) => (answer.headers.get('allow') ?? '').split(', ').sort();
 
     it('that a path does not know are refused with those that it knows', async () => {

@@ -60,9 +60,13 @@ describe('the start', () => {
     await once(occupied, 'listening');
   });
   let unlock = (): void => undefined;
+  /** The group of processes that a test has started, which a test that fails may have left. */
+  let group: number | undefined;
   afterEach(async () => {
     unlock();
     unlock = () => undefined;
+    if (group !== undefined && running(-group)) process.kill(-group, 'SIGKILL');
+    group = undefined;
     occupied.close();
     await once(occupied, 'close');
     rmSync(folder, { recursive: true, force: true });
@@ -224,8 +228,10 @@ describe('the start', () => {
         cwd: new URL('../../..', import.meta.url),
         env: { ...process.env, npm_config_script_shell: '/bin/sh', PORT: '0', DATA_DIR: folder },
         stdio: ['ignore', 'pipe', 'pipe'],
+        detached: true,
       }),
     );
+    group = npm.child.pid;
     await printed(npm, /^Building[^]*listens on/);
     npm.child.kill('SIGTERM');
     assert.equal(await npm.ended, 0, npm.output().err);
