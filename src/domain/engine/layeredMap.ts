@@ -6,39 +6,45 @@ export type Layers<V> = { readonly size: number; readonly layers: readonly Reado
 
 export const empty: Layers<never> = { size: 0, layers: [] };
 
-/** The value of the name. */
-export const get = <V>({ layers }: Layers<V>, name: string): V | undefined => {
-  for (let i = layers.length - 1; i >= 0; i--) {
+/** The value of the name in the lowest so many layers. */
+const getBelow = <V>(layers: Layers<V>['layers'], count: number, name: string): V | undefined => {
+  for (let i = count - 1; i >= 0; i--) {
     const value = layers[i]?.get(name);
     if (value !== undefined || layers[i]?.has(name)) return value;
   }
   return undefined;
 };
 
+/** The value of the name. */
+export const get = <V>({ layers }: Layers<V>, name: string): V | undefined => getBelow(layers, layers.length, name);
+
 /**
  * The map with other values under these names; undefined removes one. Each layer stays more than twice as large as the
- * next, so that there are few layers.
+ * next, so that there are few layers. Those that must become one are copied once.
  */
-const changedBy = <V>(map: Layers<V>, entries: Iterable<readonly [name: string, value: V | undefined]>): Layers<V> => {
-  let newest = new Map<string, V | undefined>(entries);
+const changedBy = <V>(
+  map: Layers<V>,
+  entries: readonly (readonly [name: string, value: V | undefined])[],
+): Layers<V> => {
+  const { layers } = map;
+  let [kept, most] = [layers.length, entries.length];
+  for (let layer = layers[kept - 1]; layer && layer.size <= 2 * most; layer = layers[--kept - 1]) most += layer.size;
+  const newest = new Map(layers[kept]);
+  for (const layer of layers.slice(kept + 1)) for (const [name, value] of layer) newest.set(name, value);
   let { size } = map;
-  for (const [name, value] of newest) {
-    if (get(map, name) !== undefined) size--;
-    if (value !== undefined) size++;
-  }
-  let kept = map.layers.length;
-  for (let layer = map.layers[kept - 1]; layer && layer.size <= 2 * newest.size; layer = map.layers[--kept - 1]) {
-    const merged = new Map(layer);
-    for (const [name, value] of newest) merged.set(name, value);
-    newest = merged;
+  for (const [name, value] of entries) {
+    const own = newest.get(name);
+    const before = own !== undefined || newest.has(name) ? own : getBelow(layers, kept, name);
+    size += Number(value !== undefined) - Number(before !== undefined);
+    newest.set(name, value);
   }
   // Nothing is below the lowest layer that could be hidden.
   if (kept === 0) for (const [name, value] of newest) if (value === undefined) newest.delete(name);
-  return { size, layers: newest.size === 0 ? map.layers.slice(0, kept) : [...map.layers.slice(0, kept), newest] };
+  return { size, layers: newest.size === 0 ? layers.slice(0, kept) : [...layers.slice(0, kept), newest] };
 };
 
 /** The map with further entries, or other values. */
-export const withAll = <V>(map: Layers<V>, entries: Iterable<readonly [name: string, value: V]>): Layers<V> =>
+export const withAll = <V>(map: Layers<V>, entries: readonly (readonly [name: string, value: V])[]): Layers<V> =>
   changedBy(map, entries);
 
 /** The map without these names. */

@@ -78,7 +78,7 @@ const resultsOf = ({ tasks, outOf, reverts }: WorkflowGraph, taskAt: (place: num
 
 /** The states of all tasks by their places. */
 const tasksIn = ({ tasks, places }: WorkflowGraph, { tasks: { layers } }: TaskStates): TaskState[] => {
-  const found = tasks.map((): TaskState => idleTask);
+  const found = new Array<TaskState>(tasks.length).fill(idleTask);
   for (const layer of layers)
     for (const [id, task] of layer) {
       const place = places.get(id);
@@ -87,7 +87,10 @@ const tasksIn = ({ tasks, places }: WorkflowGraph, { tasks: { layers } }: TaskSt
   return found;
 };
 
-/** The course of a job in this state. It costs about as much as to look at each task and edge once. */
+/**
+ * The course of a job in this state. It costs about as much as to look once at each task, and at the edges out of those
+ * that have run.
+ */
 export const courseOf = (graph: WorkflowGraph, from: TaskStates, now: number): Course => {
   const { tasks, outOf, into, loopOf, start, order } = graph;
   const count = tasks.length;
@@ -185,6 +188,7 @@ export const courseOf = (graph: WorkflowGraph, from: TaskStates, now: number): C
   for (const place of order) {
     isDead[place] = isDeadNow(place) ? 1 : 0;
     const task = taskAt(place);
+    if (task === idleTask && isDead[place] === 0) continue;
     for (const edge of outOf[place] ?? []) {
       const after = edgeValue(edge, task);
       value[edge.number] = after;
@@ -192,7 +196,7 @@ export const courseOf = (graph: WorkflowGraph, from: TaskStates, now: number): C
       if (after === taken) takenInto[edge.to] = (takenInto[edge.to] ?? 0) + 1;
     }
   }
-  for (const place of order) judge(place);
+  for (const place of order) if (taskAt(place) !== idleTask || open[place] === 0 || place === start) judge(place);
   for (const loop of graph.loops) judge(loop);
 
   return {

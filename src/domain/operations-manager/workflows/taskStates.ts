@@ -190,12 +190,14 @@ const newRun = (before: TaskState, run: number): TaskState => ({
 
 const isOpenRun = ({ status, run }: TaskState, number: number): boolean => status === 'open' && run === number;
 
+type Writable<T> = { -readonly [M in keyof T]: T[M] };
+
 /** Member by member: this runs for every run of every task, and V8 copies objects slowly. */
 const endOfRun = (before: TaskState, data: TaskFinished): TaskState => {
   const { run, result, outgoing, error, chosen, retry } = data;
   const isUnderWay = isOpenRun(before, run);
   const isLoop = result === 'loop';
-  const next: { -readonly [M in keyof TaskState]: TaskState[M] } = {
+  const next: Writable<TaskState> = {
     run,
     status: isLoop ? 'open' : 'finished',
     result,
@@ -225,23 +227,25 @@ const endOfRun = (before: TaskState, data: TaskFinished): TaskState => {
 };
 
 /** The values that go into variables, by name. */
-const valuesSet = ({ sets, outgoing, error }: TaskFinished): readonly (readonly [string, unknown])[] =>
-  Object.entries(sets ?? {}).map(([variable, output]) => {
+const valuesSet = (
+  sets: NonNullable<TaskFinished['sets']>,
+  { outgoing, error }: TaskFinished,
+): readonly (readonly [string, unknown])[] =>
+  Object.entries(sets).map(([variable, output]) => {
     const isError = output === errorOutput && !Object.hasOwn(outgoing, output);
     return [variable, (isError ? error : own(outgoing, output)) ?? null];
   });
 
 const finished = (state: TaskStates, data: TaskFinished): TaskStates => {
-  const { task, run, result, attempt, tasks } = data;
+  const { task, run, result, attempt, tasks, sets } = data;
   const before = taskIn(state, task);
   const isCounted = isOpenRun(before, run) && result !== 'loop';
   const next = withTask(tasks ? withAllPutBack(state, tasks) : state, task, endOfRun(before, data));
-  const counted = {
-    ...next,
-    runs: state.runs + (isCounted ? 0 : 1),
-    attempts: attempt ? { ...state.attempts, [attempt.id]: attempt.count } : state.attempts,
-  };
-  return data.sets ? withVariables(counted, valuesSet(data)) : counted;
+  // Nobody else has it yet.
+  const counted = next as Writable<TaskStates>;
+  if (!isCounted) counted.runs++;
+  if (attempt) counted.attempts = { ...state.attempts, [attempt.id]: attempt.count };
+  return sets ? withVariables(counted, valuesSet(sets, data)) : counted;
 };
 
 const withClaims = (
