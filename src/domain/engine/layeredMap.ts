@@ -6,7 +6,7 @@ export type Layers<V> = { readonly size: number; readonly layers: readonly Reado
 
 export const empty: Layers<never> = { size: 0, layers: [] };
 
-/** The value of the name in the lowest so many layers. */
+/** The value of the name in the lowest `count` layers. */
 const getBelow = <V>(layers: Layers<V>['layers'], count: number, name: string): V | undefined => {
   for (let i = count - 1; i >= 0; i--) {
     const value = layers[i]?.get(name);
