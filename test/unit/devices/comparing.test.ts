@@ -122,6 +122,7 @@ const unreadable: readonly (readonly [name: string, type: string, text: string, 
   ['a page of HTML', 'x', '|<!DOCTYPE html><html>', /HTML/],
   ['a NUL', 'x', 'a|b\0', /line 2: .*NUL/],
   ['a lone surrogate', 'x', 'a\ud800', /surrogate/],
+  ['a program', 'x', '\x7fELF\x02\x01\0\0|a', /line 1: .*NUL/],
   ['braces that do not close', 'juniper-junos', 'a {|b {|c;|}', /line 1: .*not closed/],
   ['a brace too many', 'f5-bigip', 'a {|}|}', /line 3: .*closes no block/],
   ['65 levels', 'x', Array.from({ length: 65 }, (_, i) => `${' '.repeat(i)}a`).join('|'), /line 65: .*64 levels/],
@@ -142,6 +143,7 @@ const refused: readonly (readonly [name: string, type: string, text: string, why
   ['64 KiB', 'x', 'a'.repeat(64 * 1024 + 1), /bytes/],
   ['5,001 lines', 'x', 'a|'.repeat(5001), /5000 lines/],
   ['a NUL in a text', 'x', 'a\0', /NUL/],
+  ['half of a surrogate pair in a text', 'x', 'a|\udc00', /surrogate/],
   ['64 levels in a text', 'x', Array.from({ length: 65 }, (_, i) => `${' '.repeat(i)}a`).join('|'), /64 levels/],
   ['an open block', 'juniper-junos', 'a {', /not closed/],
 ];
@@ -153,6 +155,15 @@ const comparisons: readonly (readonly [
   configuration: string,
   found: readonly string[],
 ])[] = [
+  ['an expression in linear time', 'x', '{d/}a {/^(a+)+$/}', `a ${'a'.repeat(10_000)}!`, ['1 passed']],
+  [
+    '100,000 sections',
+    'x',
+    'a{/\\d+/}| b',
+    Array.from({ length: 100_000 }, (_, i) => `a${i}| b`).join('|'),
+    ['100001 passed'],
+  ],
+  ['a tag that is not closed is a word', 'x', '{d/ a|<e/ b', '{d/ a', ['1 passed', 'warning required <e/ b']],
   ['required lines', 'x', 'a b|c', 'a b|d', ['1 passed', 'warning required c']],
   ['case counts', 'x', 'A', 'a', ['0 passed', 'warning required A']],
   [
