@@ -118,8 +118,6 @@ const firstInventories = (all: ReadonlyMap<string, readonly KnownSource[]>, orde
  */
 export const devicesOf = ({ sources, order, unseal, guard, labFolder }: Needs): Devices => {
   const stopping = new AbortController();
-  // Each call under way listens.
-  setMaxListeners(0, stopping.signal);
   const underWay = new Set<Promise<unknown>>();
   const places = semaphore(perSource, inLine);
   const sessions = sshSessions();
@@ -248,7 +246,11 @@ export const devicesOf = ({ sources, order, unseal, guard, labFolder }: Needs): 
         if (typeof jump === 'string') await jumpHost(device.source.name, jump, actor);
       },
       list: (asked) => sources.list(asked, actor, order()),
-      calls: (traceparent, ending = stopping.signal) => callsOf(actor, traceparent, ending),
+      calls: (traceparent, ending = stopping.signal) => {
+        // A job calls many devices at once, and each call listens.
+        setMaxListeners(0, ending);
+        return callsOf(actor, traceparent, ending);
+      },
     }),
     stopping: stopping.signal,
     close: async () => {

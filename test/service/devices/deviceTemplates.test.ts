@@ -77,6 +77,20 @@ describe('Device templates', () => {
     refused(await apply({ deviceName: 'lab-01', templateId: broken }), 422);
   });
 
+  it('that render to 100 MB are refused, and nothing is sent', async () => {
+    const template = '{% for a in range(10000) %}{{ "vlan 7\\n" * 1500 }}{% endfor %}';
+    const { id } = await create({ name: 'Huge', template });
+    const attempts = async () =>
+      ok(await service.ask('GET', '/audit/events?topic=deviceConfigurationAttempted&limit=1000')).results.length;
+    const before = await attempts();
+    refused(await apply({ deviceName: 'lab-01', templateId: id }), 422, /template|large|long|more than/i);
+    const { jobId } = ok(await service.ask('POST', `${manager}/changes`, { devices: ['lab-01'], template: id }));
+    await jobs.inState(jobId, 'error');
+    const { list } = ok(await service.ask('GET', `${manager}/changes/${jobId}`));
+    assert.equal(list[0].status, 'notSent', JSON.stringify(list));
+    assert.equal(await attempts(), before);
+  });
+
   it('make the text of each device of a change of many', async () => {
     const { id } = await create({ name: 'Each', template: 'vlan {{ n }}\n name of-{{ device.name }}' });
     const body = { devices: ['lab-01', 'lab-02'], template: 'Each', variables: { n: 90 } };

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { builtInOf } from '../../support/builtIn.ts';
 import { ok, refused } from '../../support/people.ts';
 import { describeSsh } from '../../support/sshServer.ts';
 import { until } from '../../support/until.ts';
@@ -32,7 +33,8 @@ const suite = (server: () => { port: number; username: string; privateKey: strin
     daemon = spawn(bgpd, [...user, '-p', '0', '-n', ...places], { stdio: 'ignore' });
     await until(() => existsSync(at('bgpd.vty')), 'bgpd listens');
     const { port, hostKey, username, privateKey } = server();
-    const devices = [{ name: 'frr-1', host: '127.0.0.1', port }];
+    // One router by two names.
+    const devices = ['frr-1', 'frr-2'].map((name) => ({ name, host: '127.0.0.1', port }));
     const properties = { username, privateKey, hostKey };
     ok(await service.ask('POST', '/configuration_manager/adapters', { name: 'frr', type: 'ssh', properties, devices }));
   });
@@ -80,6 +82,22 @@ const suite = (server: () => { port: number; username: string; privateKey: strin
     const back = ok(await rollback({}));
     assert.deepEqual([back.status, back.verified], ['success', true], JSON.stringify(back));
     assert.equal(await configuration(), goal);
+  });
+
+  it('is changed with others, tried out first; what it refuses stops the rest', async () => {
+    const jobs = builtInOf((...args) => service.ask(...args));
+    const change = async (config: string, options: object) => {
+      const body = { devices: ['frr-1', 'frr-2'], config, throttle: 1, stopAfterFailures: 1, options };
+      const { jobId } = ok(await service.ask('POST', '/configuration_manager/changes', body));
+      await jobs.inState(jobId, 'complete', 'error');
+      const { list } = ok(await service.ask('GET', `/configuration_manager/changes/${jobId}`));
+      return list as readonly { readonly status: string; readonly diff: string | null; readonly reason?: string }[];
+    };
+    const [one, same] = await change('router bgp 65001\n neighbor 192.0.2.5 remote-as 65005\n', { dryRunFirst: true });
+    assert.deepEqual([one?.status, same?.status, same?.diff], ['sent', 'sent', '']);
+    assert.match(one?.diff ?? '', /^\+ neighbor 192\.0\.2\.5 remote-as 65005$/m);
+    const [failed, rest] = await change('router bgp 65001\n neighbor nonsense remote-as\n', {});
+    assert.deepEqual([failed?.status, rest?.status], ['failed', 'notSent'], JSON.stringify([failed, rest]));
   });
 };
 
