@@ -220,9 +220,9 @@ describe('moving a log', function () {
       await exportTo('a');
       const good = readFileSync(exported());
       const passed: number[] = [];
-      for (let n = 0; n < 40; n++) {
+      for (let n = 0; n < 20; n++) {
         const bytes = Buffer.from(good);
-        const at = Math.floor((n * good.length) / 40) + (n % 7);
+        const at = Math.floor((n * good.length) / 20) + (n % 7);
         bytes[at] = bytes[at]! ^ 1;
         writeFileSync(exported(), bytes);
         await importTo(`b${n}`).then(
@@ -234,20 +234,20 @@ describe('moving a log', function () {
     });
 
     it('goes on after a stop, and takes no other export then', async () => {
-      made('a', 20_100);
+      made('a', 10_100);
       await exportTo('a');
       const good = linesOf();
-      writeLines(good.slice(0, 15_000));
-      await assert.rejects(importTo('b'), /line 15001/);
+      writeLines(good.slice(0, 10_050));
+      await assert.rejects(importTo('b'), /line 10051/);
       writeLines(good);
       const { output, text } = heard();
       await importFile(configOf('b'), exported(), never, output);
-      assert.match(text(), /20100 events imported, 9999 were there already/);
+      assert.match(text(), /10100 events imported, 9999 were there already/);
       assert.deepEqual(await eventsOf('b'), await eventsOf('a'));
 
-      writeLines(good.slice(0, 15_000));
-      await assert.rejects(importTo('c'), /line 15001/);
-      made('other', 20_100);
+      writeLines(good.slice(0, 10_050));
+      await assert.rejects(importTo('c'), /line 10051/);
+      made('other', 10_100);
       await exportTo('other');
       await assert.rejects(importTo('c'), /line 2: an earlier import has stored another event here/);
     });
