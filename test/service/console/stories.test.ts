@@ -221,6 +221,39 @@ describeInBrowser('console: stories', () => {
       await page.waitForURL(/#\/compliance$/);
     },
 
+    'changes chosen devices by a template, after a dry run of them, and sees the outcome at each': async (
+      page,
+      way,
+    ) => {
+      const { press, type, choose } = handsOf(page, way);
+      const template = {
+        name: `Logging by ${way}`,
+        template: 'logging host {{ host }}',
+        variables: { host: '192.0.2.1' },
+      };
+      ok(await service.ask('POST', '/configuration_manager/templates', template));
+      await page.enter('/devices');
+      for (const device of ['lab-01', 'lab-02']) await press(page.getByLabel(`Choose ${device}`), 'Space');
+      await press(page.getByRole('link', { name: 'Change 2 chosen' }));
+      await choose(page.getByLabel('Template'), template.name);
+      await type(page.getByLabel('host'), `192.0.2.${10 + way.length}`);
+      await type(page.getByLabel('Most failures'), '1');
+      await page.looksRight('a change of many devices');
+      await press(page.getByRole('button', { name: 'Dry run' }));
+      const rows = page.getByRole('group', { name: 'Devices of the change' });
+      await rows.getByText('dryRun').nth(1).waitFor();
+      await press(rows.getByText('changed lines').first());
+      await rows
+        .getByText(`+logging host 192.0.2.${10 + way.length}`)
+        .first()
+        .waitFor();
+      await page.looksRight('the dry run of many devices');
+      await press(page.getByRole('link', { name: 'The form of the change' }));
+      await press(page.getByRole('button', { name: 'Apply' }));
+      await page.getByRole('link', { name: '2 sent' }).waitFor();
+      assert.equal(await rows.getByText('sent').count(), 2);
+    },
+
     'restores a template that was deleted, after a dry run': async (page, way) => {
       const { press } = handsOf(page, way);
       const template = { name: `Greeting by ${way}`, template: 'Hello {{ name }}', type: 'jinja2' };

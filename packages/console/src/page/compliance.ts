@@ -96,6 +96,11 @@ const Mending = ({ report: { id, deviceName } }: { readonly report: Whole }) => 
     }`}</${Shown}></${Section}>`;
 };
 
+const severities = ['error', 'warning', 'info'];
+
+const gravestFirst = (issues: readonly Issue[]): readonly Issue[] =>
+  [...issues].sort((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity));
+
 const OneReport = ({ id, batch, report }: { readonly id: string; readonly batch: string; readonly report: string }) => {
   const loaded = useLoaded(() => read('configuration-manager.getComplianceReport', { path: { id: report } }), [report]);
   return html`<p class="crumbs">${batch === '-' ? html`<${Link} to=${['compliance']}>All plans</${Link}>` : html`<${Link} to=${['compliance', id, batch]}>The run</${Link}>`}</p>
@@ -104,7 +109,7 @@ const OneReport = ({ id, batch, report }: { readonly id: string; readonly batch:
     ) => html`<div class="title"><h2>${one.deviceName}</h2><${Status} word=${one.grade ?? one.status} /></div>
       <p>${one.reason}</p>
       <${Facts} facts=${[['Score', one.score], ['Node', one.nodePath], ['Checked', html`<${Time} at=${one.timestamp} />`], ['Device', html`<${Link} to=${['devices', one.deviceName]}>${one.deviceName}</${Link}>`]]} />
-      <${Section} title="Issues"><${Table} label="Issues" rows=${one.issues} keyOf=${(issue: Issue) => JSON.stringify(issue)} empty="The device has every golden line."
+      <${Section} title="Issues"><${Table} label="Issues" rows=${gravestFirst(one.issues)} keyOf=${(issue: Issue) => JSON.stringify(issue)} empty="The device has every golden line."
         columns=${[
           { title: 'Severity', cell: (issue: Issue) => html`<${Status} word=${issue.severity} />` },
           { title: 'Issue', cell: (issue: Issue) => issue.message },

@@ -67,22 +67,24 @@ const Changes = ({ name }: { readonly name: string }) => {
     ]} />`}</${Shown}></${Section}>`;
 };
 
+/** Options of a change of a device, as members of a form. */
+export const changeOptions = {
+  replace: { type: 'boolean', title: 'They take the place of the whole configuration' },
+  save: { type: 'boolean', title: 'Save them as the startup configuration' },
+  confirm: {
+    type: 'integer',
+    title: 'Minutes to confirm',
+    description: 'The device goes back after so many minutes, unless you confirm the change.',
+    minimum: 1,
+    maximum: 1000,
+  },
+};
+
 const changeForm: FormDocument = {
   schema: {
     type: 'object',
     required: ['config'],
-    properties: {
-      config: { type: 'string', title: 'Lines', format: 'code' },
-      replace: { type: 'boolean', title: 'They take the place of the whole configuration' },
-      save: { type: 'boolean', title: 'Save them as the startup configuration' },
-      confirm: {
-        type: 'integer',
-        title: 'Minutes to confirm',
-        description: 'The device goes back after so many minutes, unless you confirm the change.',
-        minimum: 1,
-        maximum: 1000,
-      },
-    },
+    properties: { config: { type: 'string', title: 'Lines', format: 'code' }, ...changeOptions },
   },
   uiSchema: { config: { 'ui:widget': 'textarea' } },
 };

@@ -1,4 +1,6 @@
 import type { Operations } from '@automation-platform/client';
+import { useState } from 'preact/hooks';
+import { Changes } from './changes.ts';
 import { OneDevice } from './device.ts';
 import { deviceGroups, inventories } from './deviceKinds.ts';
 import { html } from './html.ts';
@@ -15,6 +17,9 @@ const AsItIs = () =>
 
 const DeviceList = () => {
   const { filter } = place.value.query;
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const choose = (name: string) => (): void =>
+    setChosen(chosen.includes(name) ? chosen.filter((one) => one !== name) : [...chosen, name]);
   const loaded = useLoaded(
     async () => {
       const { skip, limit } = pageQuery();
@@ -26,7 +31,14 @@ const DeviceList = () => {
     { when: ({ resource }) => resource?.kind === 'adapter' || resource?.kind === 'inventory' },
   );
   return html`<${AsItIs} /><${List} label="Devices" loaded=${loaded} keyOf=${(device: Device) => `${device.origin} ${device.name}`} empty="No adapter and no inventory has a device."
+    tools=${chosen.length > 0 && html`<${Link} to=${changesAt} query=${{ devices: chosen.join('\n') }}>Change ${chosen.length} chosen</${Link}>`}
     columns=${[
+      {
+        title: 'Choose',
+        kind: 'narrow',
+        cell: ({ name }: Device) =>
+          html`<input type="checkbox" aria-label=${`Choose ${name}`} checked=${chosen.includes(name)} onChange=${choose(name)} />`,
+      },
       {
         title: 'Device',
         kind: 'wide',
@@ -40,12 +52,18 @@ const DeviceList = () => {
 };
 
 const kinds = [inventories, deviceGroups] as const;
-const tabs = [['Devices', ['devices']], ...kinds.map(({ title, at }) => [title, at] as const)] as const;
+const changesAt = ['devices', '-', 'changes'];
+const tabs = [
+  ['Devices', ['devices']],
+  ...kinds.map(({ title, at }) => [title, at] as const),
+  ['Change devices', changesAt],
+] as const;
 
 /** The devices that the platform reaches, inventories and device groups. */
 export const Devices = () => {
   const [, name, list] = place.value.path;
   if (name !== undefined && list === undefined) return html`<${OneDevice} name=${name} />`;
+  if (list === changesAt[2]) return html`<${Tabs} tabs=${tabs} /><${Changes} />`;
   const kind = kinds.find(({ at }) => at[2] === list);
   return html`<${Tabs} tabs=${tabs} />${kind ? html`<${Resources} kind=${kind} />` : html`<${DeviceList} />`}`;
 };

@@ -202,7 +202,8 @@ const History = ({ id }: { readonly id: string }) => {
   </${Section}>`;
 };
 
-const Actions = ({ job, again }: { readonly job: JobOf; readonly again: () => void }) => {
+/** What can be done with a job. */
+export const Actions = ({ job, again }: { readonly job: JobOf; readonly again: () => void }) => {
   const move =
     (
       operation:

@@ -81,7 +81,8 @@ const documentOf = async ({ formId, formData }: Trigger): Promise<FormDocument> 
   };
 };
 
-const typeName = (value: unknown): string | undefined => {
+/** The type of a value, as forms ask for it. */
+export const typeName = (value: unknown): string | undefined => {
   if (Array.isArray(value)) return value.every((one) => typeof one === 'string') ? 'array' : 'json';
   if (value === null || typeof value === 'object') return 'json';
   return typeof value;
