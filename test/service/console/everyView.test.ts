@@ -64,6 +64,16 @@ describeInBrowser('console: every view', () => {
     const account = await first('/authorization/accounts?limit=1', 'results');
     const inventory = await first('/inventory_manager/v1/inventories?limit=1', 'results');
     const deviceGroup = await first('/configuration_manager/deviceGroups?limit=1', 'results');
+    const { data: template } = ok(
+      await service.ask('POST', '/configuration_manager/templates', {
+        ...{ name: 'Logging', template: 'logging host {{ host }}', variables: { host: '192.0.2.20' } },
+      }),
+    );
+    const change = ok(
+      await service.ask('POST', '/configuration_manager/changes', {
+        ...{ devices: ['lab-01', 'lab-02', 'edge-01'], template: template.id, options: { dryRun: true } },
+      }),
+    );
     const search = { searchParams: { limit: 1 } };
     const [plan] = ok(
       await service.ask('POST', '/configuration_manager/search/compliance_plan_instances', search),
@@ -81,6 +91,8 @@ describeInBrowser('console: every view', () => {
       inventory: `/devices/-/inventories/${inventory._id}`,
       groupsOfDevices: '/devices/-/groups',
       groupOfDevices: `/devices/-/groups/${deviceGroup._id}`,
+      newChange: `/devices/-/changes?devices=lab-01&template=${template.id}`,
+      change: `/devices/-/changes/${change.jobId}`,
       newGroupOfDevices: '/devices/-/groups/new',
       compliance: '/compliance',
       plan: `/compliance/${plan.planId}`,
