@@ -82,7 +82,7 @@ const bodyOf = (value: Members, template: Template | undefined, dryRun: boolean)
   return { ...body, template: template.id, variables: Object.fromEntries(own.filter(isNew)) };
 };
 
-/** What the address says of the form, for the ways there and back. */
+/** The members of the query that belong to the form, for the ways there and back. */
 const formQuery = () => {
   const { group = '', devices = '', template = '' } = place.value.query;
   return { group, devices, template };

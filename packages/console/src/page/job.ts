@@ -202,7 +202,7 @@ const History = ({ id }: { readonly id: string }) => {
   </${Section}>`;
 };
 
-/** What can be done with a job. */
+/** The buttons that change a job. */
 export const Actions = ({ job, again }: { readonly job: JobOf; readonly again: () => void }) => {
   const move =
     (
