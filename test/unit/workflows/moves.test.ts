@@ -87,7 +87,7 @@ const moveAbout = (size: number, tape: readonly number[]): void => {
 
 describe('moves of jobs in all orders', () => {
   it(`leave no job that neither waits nor has ended, in ${jobs} random workflows`, async function () {
-    this.timeout(jobs * 2000);
+    this.timeout(60_000 + jobs * 2000);
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 12 }),

@@ -101,7 +101,7 @@ describe('simulate', () => {
   });
 
   it(`has the events of a run, in ${workflows} random workflows`, async function () {
-    this.timeout(workflows * 100);
+    this.timeout(60_000 + workflows * 100);
     let compared = 0;
     const compare = (size: number, tape: readonly number[]): void => {
       const chance = drawing(tape);
