@@ -240,7 +240,7 @@ describe('A change of a device, its check, and what follows', () => {
   const service = useService();
   const jobs = builtInOf((...args) => service.ask(...args));
   const om = '/operations-manager';
-  const golden = '<e/>{d/}ip http server\nhostname {/.+/}\ninterface Loopback0\n description Router id';
+  const golden = '<e/>{d/}ip http server\nhostname {/.+/}\ninterface Management0\n description Management';
   const trigger = async (actionId: string, more: object) =>
     ok(
       await service.ask('POST', `${om}/triggers`, {
@@ -281,7 +281,7 @@ describe('A change of a device, its check, and what follows', () => {
 
     await trigger(check, onEvent('deviceConfigurationApplied', null));
     await trigger(tell, onEvent('deviceComplianceChanged', null));
-    await apply('ip http server\ninterface Loopback0\n description Other');
+    await apply('ip http server\ninterface Management0\n description Other');
     const [bad] = await ended('Tell', 1);
     assert.equal(bad.variables.renderedTemplate, 'lab-03: pass, fail');
     const checks = await ended('Web', 2);
@@ -290,7 +290,7 @@ describe('A change of a device, its check, and what follows', () => {
     const history = { treeId: node.treeId, version: 'initial', nodePath: 'base', deviceName: 'lab-03' };
     const [report] = ok(await service.ask('POST', `${manager}/compliance_reports/grade/history`, history));
     const { config } = ok(await service.ask('POST', `${manager}/compliance_reports/${report.id}/remediation`));
-    assert.equal(config, 'no ip http server\ninterface Loopback0\n description Router id\n');
+    assert.equal(config, 'no ip http server\ninterface Management0\n description Management\n');
     await apply(config);
     const told = (await ended('Tell', 2)).map(({ variables }) => variables.renderedTemplate);
     assert.ok(told.includes('lab-03: fail, pass'));
