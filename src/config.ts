@@ -55,72 +55,76 @@ const checkTlsFiles = ({ certFile, keyFile }: TlsFiles): void => {
  */
 type Setting<T> = {
   readonly about: string;
-  readonly shown: string;
+  readonly presetText: string;
   readonly read: (text: string | undefined, env: NodeJS.ProcessEnv) => T;
 };
 
-const setting = <T>(about: string, shown: string, read: Setting<T>['read']): Setting<T> => ({ about, shown, read });
+const setting = <T>(about: string, presetText: string, read: Setting<T>['read']): Setting<T> => ({
+  about,
+  presetText,
+  read,
+});
 
-const text = (about: string, preset: string) => setting(about, preset, (given) => given ?? preset);
+const text = (about: string, preset: string) => setting(about, preset, (text) => text ?? preset);
 
 const integer = (about: string, preset: number, least: number, most: number) =>
-  setting(about, String(preset), (given) => {
-    if (given === undefined) return preset;
-    const value = Number(given);
-    if (!/^\d+$/.test(given) || value < least || value > most)
+  setting(about, String(preset), (text) => {
+    if (text === undefined) return preset;
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || value < least || value > most)
       throw new Error(`must be an integer from ${least} to ${most}`);
     return value;
   });
 
 const number = (about: string, preset: number, most: number) =>
-  setting(about, String(preset), (given) => {
-    if (given === undefined) return preset;
-    const value = Number(given);
-    if (!/^\d+(\.\d+)?$/.test(given) || value > most) throw new Error(`must be a number from 0 to ${most}`);
+  setting(about, String(preset), (text) => {
+    if (text === undefined) return preset;
+    const value = Number(text);
+    if (!/^\d+(\.\d+)?$/.test(text) || value > most) throw new Error(`must be a number from 0 to ${most}`);
     return value;
   });
 
-const oneOf = <const T extends string>(about: string, shown: string, values: readonly T[]) =>
-  setting(about, shown, (given) => {
-    const value = values.find((v) => v === given);
-    if (given !== undefined && value === undefined) throw new Error(`must be one of ${values.join(', ')}`);
+const oneOf = <const T extends string>(about: string, presetText: string, values: readonly T[]) =>
+  setting(about, presetText, (text) => {
+    const value = values.find((v) => v === text);
+    if (text !== undefined && value === undefined) throw new Error(`must be one of ${values.join(', ')}`);
     return value;
   });
 
 const file = (about: string) =>
-  setting(about, '', (given) => {
-    if (given !== undefined && !existsSync(given)) throw new Error(`names a file that does not exist: ${given}`);
-    if (given !== undefined && !statSync(given).isFile())
-      throw new Error(`names a folder or a device, not a file: ${given}`);
-    return given;
+  setting(about, '', (text) => {
+    if (text !== undefined && !existsSync(text)) throw new Error(`names a file that does not exist: ${text}`);
+    if (text !== undefined && !statSync(text).isFile())
+      throw new Error(`names a folder or a device, not a file: ${text}`);
+    return text;
   });
 
 /** True for URLs that the client of Redis can read: it decodes user and password, and takes the path as a number. */
-const isRedisUrl = (given: string): boolean => {
-  if (!/^rediss?:\/\//.test(given) || !URL.canParse(given)) return false;
-  const { hostname, pathname, username, password } = new URL(given);
+const isRedisUrl = (address: string): boolean => {
+  if (!/^rediss?:\/\//.test(address) || !URL.canParse(address)) return false;
+  const { hostname, pathname, username, password } = new URL(address);
   return (
     hostname !== '' && /^\/?\d*$/.test(pathname) && decoded(username) !== undefined && decoded(password) !== undefined
   );
 };
 
-const items = (given: string | undefined): readonly string[] => given?.split(',').map((item) => item.trim()) ?? [];
+const items = (text: string | undefined): readonly string[] => text?.split(',').map((item) => item.trim()) ?? [];
 
 const dataDir = (env: NodeJS.ProcessEnv): string => resolve(env.DATA_DIR || 'data');
 
-const auditKeys = (given: string | undefined): readonly SigningKey[] | undefined => {
-  if (given === undefined) return undefined;
-  const isPem = given.includes('-----BEGIN');
-  if (!isPem && !existsSync(given)) throw new Error(`is no PEM, and names a file that does not exist: ${given}`);
+const auditKeys = (text: string | undefined): readonly SigningKey[] | undefined => {
+  if (text === undefined) return undefined;
+  const isPem = text.includes('-----BEGIN');
+  if (!isPem && !existsSync(text)) throw new Error(`is no PEM, and names a file that does not exist: ${text}`);
   // Files with settings have one line for each, so `\n` may stand for the end of a line.
-  return keysInPem(isPem ? given.replaceAll('\\n', '\n') : readFileSync(given, 'utf8'));
+  return keysInPem(isPem ? text.replaceAll('\\n', '\n') : readFileSync(text, 'utf8'));
 };
 
-const anchorAt = (given: string | undefined): AnchorAt | undefined => {
-  if (given === undefined) return undefined;
-  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(given)) return { file: resolve(given) };
-  if (!given.startsWith('https://') || !URL.canParse(given)) throw new Error('must be a file or an https:// URL');
-  return { url: given };
+const anchorAt = (text: string | undefined): AnchorAt | undefined => {
+  if (text === undefined) return undefined;
+  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return { file: resolve(text) };
+  if (!text.startsWith('https://') || !URL.canParse(text)) throw new Error('must be a file or an https:// URL');
+  return { url: text };
 };
 
 const settings = {
@@ -130,40 +134,40 @@ const settings = {
   ADMIN_PASSWORD: setting(
     'Password of the account admin, used at the very first start only; 8 to 1024 bytes',
     'made up and printed once',
-    (given) => {
-      if (given !== undefined && (Buffer.byteLength(given) < 8 || Buffer.byteLength(given) > 1024))
+    (text) => {
+      if (text !== undefined && (Buffer.byteLength(text) < 8 || Buffer.byteLength(text) > 1024))
         throw new Error('must have 8 to 1024 bytes');
-      return given;
+      return text;
     },
   ),
   EVENTSTORE_URL: setting(
     `Event log: ${logUrlForms}`,
     'sqlite:<DATA_DIR>/events.db',
-    (given, env): LogUrl => (given === undefined ? { file: join(dataDir(env), 'events.db') } : logUrl(given)),
+    (text, env): LogUrl => (text === undefined ? { file: join(dataDir(env), 'events.db') } : logUrl(text)),
   ),
   ESDB_PORT: setting(
     'Port on which the log in this process answers clients of EventStoreDB, with TLS; 0 takes a free one',
     'not served',
-    (given, env) => (given === undefined ? undefined : integer('', 0, 0, 65_535).read(given, env)),
+    (text, env) => (text === undefined ? undefined : integer('', 0, 0, 65_535).read(text, env)),
   ),
   ESDB_HOST: text('Address to serve ESDB_PORT on', '127.0.0.1'),
   FOREIGN_EVENTS: setting(
     "Other programs' events in the log that count like published ones: all, none, or how their sources begin, comma-separated",
     'all',
-    (given = 'all'): ForeignSources => {
-      if (given === 'all') return everySource;
-      if (given === 'none') return [];
-      if (items(given).includes('')) throw new Error('must be all, none, or how sources begin, comma-separated');
-      return items(given);
+    (text = 'all'): ForeignSources => {
+      if (text === 'all') return everySource;
+      if (text === 'none') return [];
+      if (items(text).includes('')) throw new Error('must be all, none, or how sources begin, comma-separated');
+      return items(text);
     },
   ),
   READSTORE_URL: setting(
     'Read models: memory: or redis://[user:password@]host:port[/db] (rediss:// for TLS)',
     'memory:',
-    (given = 'memory:') => {
-      if (given === 'memory:') return undefined;
-      if (!isRedisUrl(given)) throw new Error('must be memory: or redis://[user:password@]host:port[/db]');
-      return given;
+    (text = 'memory:') => {
+      if (text === 'memory:') return undefined;
+      if (!isRedisUrl(text)) throw new Error('must be memory: or redis://[user:password@]host:port[/db]');
+      return text;
     },
   ),
   LOG_LEVEL: oneOf('Least level that is logged, whatever the active profile says', 'what the profile says, else info', [
@@ -186,16 +190,16 @@ const settings = {
     1,
     100_000,
   ),
-  CONSOLE: setting('on, or off: /console is left out then', 'on', (given = 'on') => {
-    if (given !== 'on' && given !== 'off') throw new Error('must be on or off');
-    return given === 'on';
+  CONSOLE: setting('on, or off: /console is left out then', 'on', (text = 'on') => {
+    if (text !== 'on' && text !== 'off') throw new Error('must be on or off');
+    return text === 'on';
   }),
   SECRET_KEY: setting(
     'Key that seals secrets; at least 16 characters, or base64: and the text of a secret.key',
     'made up, kept in <DATA_DIR>/secret.key',
-    (given) => {
-      if (given !== undefined) keyOf(given);
-      return given;
+    (text) => {
+      if (text !== undefined) keyOf(text);
+      return text;
     },
   ),
   AUDIT_KEY: setting(
@@ -225,10 +229,10 @@ const settings = {
   METRICS_TOKEN: setting(
     'Token that opens /metrics without a login (Authorization: Bearer ...); at least 16 characters',
     'none',
-    (given) => {
-      const fits = given === undefined || /^[\x21-\x7e]{16,}$/.test(given);
+    (text) => {
+      const fits = text === undefined || /^[\x21-\x7e]{16,}$/.test(text);
       if (!fits) throw new Error('must have at least 16 characters, of ASCII and without white space');
-      return given;
+      return text;
     },
   ),
   TLS_CERT_FILE: file(
@@ -239,16 +243,16 @@ const settings = {
   TRUST_PROXY: setting(
     'Addresses or CIDR blocks of proxies whose X-Forwarded-For and X-Forwarded-Proto count, comma-separated',
     'none',
-    (given) => blockList(items(given)),
+    (text) => blockList(items(text)),
   ),
   OUTBOUND_ALLOW: setting(
     'Hosts, addresses or CIDR blocks that devices, webhooks and directories may be at ' +
       "although they are loopback, link-local, this machine's or a store's, comma-separated",
     'none',
-    (given): Allowed => {
+    (text): Allowed => {
       const isName = (item: string) =>
         /^[a-z_][a-z0-9_.-]*$/i.test(item) || /^[a-z0-9_-]+(\.[a-z0-9_-]+)*\.[a-z][a-z0-9-]*$/i.test(item);
-      const [hosts, addresses] = [items(given).filter(isName), items(given).filter((item) => !isName(item))];
+      const [hosts, addresses] = [items(text).filter(isName), items(text).filter((item) => !isName(item))];
       return { hosts: new Set(hosts.map((host) => host.toLowerCase())), addresses: blockList(addresses) };
     },
   ),
@@ -321,5 +325,8 @@ export const readConfig = (env: NodeJS.ProcessEnv): Config => {
 /** The list of settings, as `--help` prints it. */
 export const settingsHelp = (): string =>
   Object.entries(settings)
-    .map(([name, { about, shown }]) => `  ${name.padEnd(17)} ${about}${shown ? ` (default: ${shown})` : ''}`)
+    .map(
+      ([name, { about, presetText }]) =>
+        `  ${name.padEnd(17)} ${about}${presetText ? ` (default: ${presetText})` : ''}`,
+    )
     .join('\n');

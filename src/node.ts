@@ -109,7 +109,7 @@ export const openNode = async ({
   const tools = commandTools({
     model,
     streams,
-    settled: caughtUp,
+    caughtUp: caughtUp,
     rest: { ...hashing, seal, unseal, methods, transform, accountNow },
   });
   const hub = eventHub();
@@ -121,7 +121,7 @@ export const openNode = async ({
     handle,
     events: streams.events,
     reactions: allReactions,
-    reached: (position) => caughtUp(position) ?? Promise.resolve(),
+    whenProjected: (position) => caughtUp(position) ?? Promise.resolve(),
     leadership,
     ready: run.whenReady,
     log: warn,

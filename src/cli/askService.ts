@@ -86,15 +86,15 @@ export const platformAt = (access: Access, signal: AbortSignal): Platform => {
 
   const ask = async (request: ApiRequest): Promise<ApiAnswer> => {
     let fault: unknown;
-    for (let tried = 1; tried <= mostTries; tried++) {
+    for (let attempt = 1; attempt <= mostTries; attempt++) {
       const answer = await once(request).catch((error: unknown) => {
         signal.throwIfAborted();
         if (error instanceof TooLong) throw error;
         fault = error;
-        return { retryAfter: tried };
+        return { retryAfter: attempt };
       });
       if ('status' in answer) return answer;
-      if (tried < mostTries) await waited(Math.min(answer.retryAfter, 30), signal);
+      if (attempt < mostTries) await wait(Math.min(answer.retryAfter, 30), signal);
     }
     throw new Error(`${base} does not answer: ${reasonOf(fault)}`);
   };
@@ -106,7 +106,7 @@ const reasonOf = (fault: unknown): string => {
   return fault.cause instanceof Error ? fault.cause.message : fault.message;
 };
 
-const waited = (seconds: number, signal: AbortSignal): Promise<void> =>
+const wait = (seconds: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, seconds * 1000);
     signal.addEventListener(

@@ -38,9 +38,9 @@ const withLog = async (
   if ('file' in url && !existsSync(url.file)) throw new Error(`There is no log ${url.file}`);
   const log = withPayloads(await openLogToRead(url, tell), mayHaveParts);
   const progress = progressLine(process.stderr);
-  const growing = (reached: number, wanted: number): void => {
-    progress.show(() => `The audit index is being made: position ${reached} of ${wanted}`);
-    if (reached >= wanted) progress.end();
+  const growing = (position: number, target: number): void => {
+    progress.show(() => `The audit index is being made: position ${position} of ${target}`);
+    if (position >= target) progress.end();
   };
   const warn = (message: string, { reason }: Record<string, unknown>): void =>
     tell(`${message} (in ${folder}: ${String(reason)})`);
@@ -65,7 +65,7 @@ type Written = { readonly count: number; readonly mayBeMore: boolean };
 
 /** Writes the pages of a list one after the other, at most so many records. */
 const writePages = async <T>(
-  pageOf: (asked: PageAsked) => Promise<AuditPage<T>>,
+  pageOf: (request: PageAsked) => Promise<AuditPage<T>>,
   most: number,
   write: (record: T) => Promise<void>,
 ): Promise<Written> => {
@@ -84,12 +84,16 @@ const writePages = async <T>(
 /** `audit log`: the newest events that are wanted. */
 export const auditLog = (
   { config, output = process.stdout, messages = process.stderr }: Place,
-  wanted: Wanted,
+  search: Wanted,
   limit: number,
 ): Promise<void> =>
   withLog(config, async (sources) => {
     const writer = recordWriter(output, eventColumns);
-    const { count, mayBeMore } = await writePages((asked) => findEvents(sources, wanted, asked), limit, writer.write);
+    const { count, mayBeMore } = await writePages(
+      (request) => findEvents(sources, search, request),
+      limit,
+      writer.write,
+    );
     if (count === 0) messages.write('No event of the log fits\n');
     if (mayBeMore) messages.write(`These are the newest ${limit}. There may be older ones: --limit shows more\n`);
   });
@@ -98,8 +102,8 @@ export const auditLog = (
 export const auditShow = ({ config, output = process.stdout }: Place, resource: string): Promise<void> =>
   withLog(config, async (sources) => {
     const writer = recordWriter(output, historyColumns);
-    const given = resourceGiven(resource);
-    await writePages((asked) => historyOf(sources, given, asked), Number.POSITIVE_INFINITY, writer.write);
+    const namedResource = resourceGiven(resource);
+    await writePages((request) => historyOf(sources, namedResource, request), Number.POSITIVE_INFINITY, writer.write);
   });
 
 /** `audit as-of`: the document that a resource's stream gave at a moment. */

@@ -22,7 +22,7 @@ const line = async (input: Input): Promise<string> => {
 };
 
 const typed = (prompt: string, input: Input, output: NodeJS.WritableStream): Promise<string> => {
-  const nowhere = new Writable({ write: (_, __, done) => done() });
+  const nowhere = new Writable({ write: (_, __, callback) => callback() });
   const reading = createInterface({ input, output: nowhere, terminal: true, historySize: 0 });
   output.write(prompt);
   return new Promise<string>((resolve, reject) => {

@@ -40,15 +40,15 @@ export const recordWriter = <T>(output: RecordOutput, columns: readonly Column<T
 /** Resolves when the output takes more, or nobody waits for it. */
 const drained = (output: RecordOutput, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve) => {
-    const done = (): void => {
-      output.removeListener('drain', done);
-      output.removeListener('error', done);
-      signal?.removeEventListener('abort', done);
+    const finish = (): void => {
+      output.removeListener('drain', finish);
+      output.removeListener('error', finish);
+      signal?.removeEventListener('abort', finish);
       resolve();
     };
-    output.once('drain', done);
-    output.once('error', done);
-    signal?.addEventListener('abort', done);
+    output.once('drain', finish);
+    output.once('error', finish);
+    signal?.addEventListener('abort', finish);
   });
 
 const shownIds = 20;

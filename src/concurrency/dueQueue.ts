@@ -71,13 +71,13 @@ export const dueQueue = () => {
     first,
     /** Takes the entries that are due at a time out of the queue, in order. */
     take: (now: number): readonly Due[] => {
-      const taken: Due[] = [];
+      const dueItems: Due[] = [];
       for (let entry = first(); entry && entry.at <= now; entry = first()) {
-        taken.push(entry);
+        dueItems.push(entry);
         times.delete(entry.id);
         dropFirst();
       }
-      return taken;
+      return dueItems;
     },
     size: (): number => times.size,
   };

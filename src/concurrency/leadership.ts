@@ -16,16 +16,16 @@ export type Leadership = {
 };
 
 /** Makes a leadership that `set` gives and takes away. */
-export const newLeadership = (isHeld = false): Leadership & { readonly set: (held: boolean) => void } => {
+export const newLeadership = (isHeld = false): Leadership & { readonly set: (isHeld: boolean) => void } => {
   let term = isHeld ? new AbortController() : undefined;
   const waiting = new Set<() => void>();
   return {
     held: () => term !== undefined,
-    set: (held) => {
-      if (held === (term !== undefined)) return;
+    set: (isLeader) => {
+      if (isLeader === (term !== undefined)) return;
       term?.abort();
-      term = held ? new AbortController() : undefined;
-      if (held) for (const wake of waiting) wake();
+      term = isLeader ? new AbortController() : undefined;
+      if (isLeader) for (const wake of waiting) wake();
     },
     taken: (stop) =>
       new Promise((resolve) => {
@@ -63,7 +63,7 @@ export const leaderWork = ({ leadership, ready, work, onEnd, ...supervision }: W
   const stop = stopping.signal;
   // All that is under way may listen to it.
   setMaxListeners(0, stop);
-  let done = Promise.resolve();
+  let lastWork = Promise.resolve();
 
   const workForTerm = async (signal: AbortSignal): Promise<void> => {
     await ready?.(signal);
@@ -78,12 +78,12 @@ export const leaderWork = ({ leadership, ready, work, onEnd, ...supervision }: W
 
   return {
     start: (): void => {
-      done = workInTerms();
+      lastWork = workInTerms();
     },
     /** Resolves once the work has ended. */
     stop: async (): Promise<void> => {
       stopping.abort();
-      await done;
+      await lastWork;
     },
     /** Aborts when the work is to stop. */
     stopping: stop,

@@ -2,15 +2,15 @@ import { setImmediate as breathe } from 'node:timers/promises';
 
 /** Works on the items one after the other, and lets other requests run in between. */
 export const oneByOne = async <T, R>(items: readonly T[], work: (item: T) => R | Promise<R>): Promise<readonly R[]> => {
-  const done: R[] = [];
+  const results: R[] = [];
   let since = performance.now();
   for (const item of items) {
-    done.push(await work(item));
+    results.push(await work(item));
     if (performance.now() - since < 10) continue;
     await breathe();
     since = performance.now();
   }
-  return done;
+  return results;
 };
 
 /** Shares work in progress: callers with the same key get the same promise. */

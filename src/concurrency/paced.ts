@@ -42,10 +42,10 @@ export const paced = (mostMs = longestTurnMs) => {
     /** Does the work with a few items at a time, one after the other. */
     inPieces: async <Item>(items: readonly Item[], work: (piece: readonly Item[]) => unknown): Promise<void> => {
       for (let from = 0; from < items.length; from += pieceLength) {
-        const done = inTurn(() =>
+        const turn = inTurn(() =>
           work(from === 0 && items.length <= pieceLength ? items : items.slice(from, from + pieceLength)),
         );
-        if (done instanceof Promise) await done;
+        if (turn instanceof Promise) await turn;
       }
     },
     /** Does work at once that counts. */

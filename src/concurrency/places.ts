@@ -3,19 +3,19 @@
  * work, so that others have their turns.
  */
 export const places = (atOnce: () => number, rest?: () => Promise<unknown>) => {
-  let taken = 0;
+  let placesInUse = 0;
   const waiting: (() => void)[] = [];
 
   const next = (): void => {
-    while (taken < Math.max(1, atOnce()) && waiting.length > 0) {
-      taken++;
+    while (placesInUse < Math.max(1, atOnce()) && waiting.length > 0) {
+      placesInUse++;
       waiting.shift()?.();
     }
   };
 
   const leave = async (): Promise<void> => {
     await rest?.();
-    taken--;
+    placesInUse--;
     next();
   };
 

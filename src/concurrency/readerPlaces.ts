@@ -7,13 +7,13 @@ const retryAfterSeconds = 10;
 
 /** Counts the readers of a node who have a stream open, of whatever kind. */
 export const readerPlaces = ({ perAccount = 20, perNode }: Limits) => {
-  const taken = new Map<string, number>();
+  const placesByAccount = new Map<string, number>();
   let count = 0;
 
   return {
     /** Throws unless there is a place for one more reader of the account. `many`: it may have all places of the node. */
     check: (account: string, many = false): void => {
-      if (!many && (taken.get(account) ?? 0) >= perAccount)
+      if (!many && (placesByAccount.get(account) ?? 0) >= perAccount)
         throw new RequestError('limited', `This account has ${perAccount} streams open; end one of them first`, {
           retryAfterSeconds,
         });
@@ -22,12 +22,12 @@ export const readerPlaces = ({ perAccount = 20, perNode }: Limits) => {
     },
     /** Takes a place for the account. Returns the function that gives it back, to be called once. */
     take: (account: string): (() => void) => {
-      taken.set(account, (taken.get(account) ?? 0) + 1);
+      placesByAccount.set(account, (placesByAccount.get(account) ?? 0) + 1);
       count++;
       return () => {
-        const left = (taken.get(account) ?? 0) - 1;
-        if (left > 0) taken.set(account, left);
-        else taken.delete(account);
+        const remaining = (placesByAccount.get(account) ?? 0) - 1;
+        if (remaining > 0) placesByAccount.set(account, remaining);
+        else placesByAccount.delete(account);
         count--;
       };
     },

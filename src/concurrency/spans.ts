@@ -17,8 +17,8 @@ export const spans = (clock: Pick<GuardedClock, 'age' | 'monotonic'>) => {
     const age = clock.age(since);
     if (age === undefined) doubtful.set(id, { since, ms });
     else doubtful.delete(id);
-    const left = Math.min(Math.max(0, ms - (age ?? 0)), ms);
-    ends.set(id, clock.monotonic() + left);
+    const remainingMs = Math.min(Math.max(0, ms - (age ?? 0)), ms);
+    ends.set(id, clock.monotonic() + remainingMs);
   };
 
   const remove = (id: string): void => {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** A failure in a row of them. `isNew`: the failure before it had another reason. `tried`: how often the work was tried. */
-type Failure = { readonly isNew: boolean; readonly tried: number };
+type Failure = { readonly isNew: boolean; readonly attempts: number };
 
 type Patience = {
   /** Once the signal aborts, the work is not run again. The work itself must obey the signal too. */
@@ -28,10 +28,10 @@ export const persist = async <T>(
   work: (goesOn: () => void) => Promise<T>,
   { signal, pauseMs, longestPauseMs = pauseMs, onFailure }: Trying,
 ): Promise<T> => {
-  let tried = 1;
+  let attempt = 1;
   let reason: string | undefined;
   const goesOn = (): void => {
-    tried = 1;
+    attempt = 1;
     reason = undefined;
   };
 
@@ -44,10 +44,10 @@ export const persist = async <T>(
       signal.throwIfAborted();
       const before = reason;
       reason = error instanceof Error ? error.message : String(error);
-      waits = await onFailure?.(error, { isNew: reason !== before, tried });
+      waits = await onFailure?.(error, { isNew: reason !== before, attempts: attempt });
     }
-    const wait = waits ? pauseMs : Math.min(pauseMs * 2 ** (tried - 1), longestPauseMs);
-    if (!waits) tried++;
+    const wait = waits ? pauseMs : Math.min(pauseMs * 2 ** (attempt - 1), longestPauseMs);
+    if (!waits) attempt++;
     await pause(wait * (0.5 + Math.random() / 2), undefined, { signal });
   }
 };

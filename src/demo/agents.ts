@@ -44,7 +44,7 @@ const agent = (body: object): Step => ({ method: 'POST', path: '/agent-session-m
  * An agent with a template that sums up changes, with a session; and an agent with a webhook that looks into alarms. No
  * program answers that webhook here.
  */
-export const agentSteps: readonly ((kept: Kept) => Step)[] = [
+export const agentSteps: readonly ((ids: Kept) => Step)[] = [
   () =>
     agent({
       name: 'Change summary',

@@ -154,7 +154,7 @@ const access = {
 };
 
 /** Forms, and a trigger that takes its input from one of them. */
-export const formSteps: readonly ((kept: Kept) => Step)[] = [
+export const formSteps: readonly ((ids: Kept) => Step)[] = [
   () => ({ method: 'POST', path: '/json-forms/forms', body: upgrade, keep: ({ data }) => ({ upgradeForm: data._id }) }),
   () => ({ method: 'POST', path: '/json-forms/forms', body: access }),
   () => ({ method: 'PATCH', path: '/operations-manager/triggers/Upgrade%20by%20hand', body: { formId: upgrade.name } }),

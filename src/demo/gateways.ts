@@ -46,7 +46,7 @@ const branchNodes = sites.flatMap((site, at) => [
 ]);
 
 /** Service groups, certificates and inventories of the sample. */
-export const gateways: readonly ((kept: Kept) => Step)[] = [
+export const gateways: readonly ((ids: Kept) => Step)[] = [
   () => ({
     method: 'POST',
     path: '/gateway_manager/v1/service-groups',

@@ -20,12 +20,12 @@ const several = (what: string, ...jobIds: readonly (string | undefined)[]): Step
 });
 
 /** A job that waits for a worker. */
-export const waitingJobSteps: readonly ((kept: Kept) => Step)[] = [
+export const waitingJobSteps: readonly ((ids: Kept) => Step)[] = [
   () => start('opticsJob', 'Check optics', { variables: { devices: ['leaf-01', 'leaf-02'], token: 'demo-token' } }),
 ];
 
 /** Jobs of the sample's automations, and of workflows that only the workers know, in every state. */
-export const jobSteps: readonly ((kept: Kept) => Step)[] = [
+export const jobSteps: readonly ((ids: Kept) => Step)[] = [
   () =>
     start('upgradeJob', 'Software upgrade', {
       description: 'CHG0031442: edge routers in Bonn',
@@ -62,7 +62,7 @@ export const jobSteps: readonly ((kept: Kept) => Step)[] = [
 const edge = (state = 'success') => ({ type: 'standard', state });
 
 /** A workflow with a task for workers and one for people, and a job that runs it. */
-export const workflowSteps: readonly ((kept: Kept) => Step)[] = [
+export const workflowSteps: readonly ((ids: Kept) => Step)[] = [
   () => ({
     method: 'POST',
     path: '/operations-manager/workflows',

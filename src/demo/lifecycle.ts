@@ -85,7 +85,7 @@ const run = (body: object, keep: NonNullable<Step['keep']>): Step => ({
 });
 
 /** A model of circuits with instances and a group. Its executions are complete, half done, done at once, and failed. */
-export const lifecycleSteps: readonly ((kept: Kept) => Step)[] = [
+export const lifecycleSteps: readonly ((ids: Kept) => Step)[] = [
   () => ({ method: 'POST', path: models, keep: ({ data }) => ({ model: data._id }), body: circuit }),
   ...instances.map(
     ([name, description, instanceData]) =>

@@ -23,11 +23,11 @@ export const loadSample = async (url: string, username: string, password: string
   };
   // The schedules of a sample that is some days old run at once.
   await send({ method: 'POST', path: '/health/clock', body: {} }, randomUUID());
-  let kept: Kept = {};
+  let demoIds: Kept = {};
   for (const [i, step] of sample.entries()) {
-    const { keep, ...request } = step(kept);
+    const { keep, ...request } = step(demoIds);
     const answer = await send(request, `sample-${i}`);
-    if (keep) kept = { ...kept, ...keep(answer) };
+    if (keep) demoIds = { ...demoIds, ...keep(answer) };
   }
-  return kept;
+  return demoIds;
 };

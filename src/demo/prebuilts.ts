@@ -163,7 +163,7 @@ const automation: Bundle = {
   },
 };
 
-const kept: readonly Bundle[] = [
+const demoBundles: readonly Bundle[] = [
   {
     type: 'workflow',
     data: {
@@ -209,7 +209,7 @@ export const vlanRollout: PrebuiltDocument = {
     keywords: ['campus', 'vlan'],
   },
   manifest: { bundleName: 'vlan-rollout' },
-  bundles: [automation, form, approval, template, checks, comparison, tree, ...kept],
+  bundles: [automation, form, approval, template, checks, comparison, tree, ...demoBundles],
   readme: '# VLAN rollout\n\nRun **Roll out by hand**, or post to `vlan-rollout`.\n',
 };
 

@@ -101,7 +101,7 @@ const banner = {
 };
 
 /** Profiles, of which the first is active, and the banner. */
-export const profileSteps: readonly ((kept: Kept) => Step)[] = [
+export const profileSteps: readonly ((ids: Kept) => Step)[] = [
   () => ({ method: 'POST', path: '/profiles', body: { properties: production } }),
   () => ({ method: 'PUT', path: '/profiles/production/active', body: {} }),
   () => ({

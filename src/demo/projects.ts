@@ -79,7 +79,7 @@ export const siteSurvey = {
   ],
 };
 
-export const projectSteps: readonly ((kept: Kept) => Step)[] = [
+export const projectSteps: readonly ((ids: Kept) => Step)[] = [
   () => ({
     method: 'POST',
     path: '/automation-studio/projects/import',

@@ -98,7 +98,7 @@ const upgrade = (id: string) => [
 ];
 
 /** The sample, in the order in which it is created. */
-export const sample: readonly ((kept: Kept) => Step)[] = [
+export const sample: readonly ((ids: Kept) => Step)[] = [
   ...groups.map((group) => () => ({ method: 'POST' as const, path: '/authorization/groups', body: group })),
   () => ({
     method: 'POST',

@@ -41,7 +41,7 @@ const bgp = {
 };
 
 /** Templates, and an automation that renders one. */
-export const templateSteps: readonly ((kept: Kept) => Step)[] = [
+export const templateSteps: readonly ((ids: Kept) => Step)[] = [
   () => ({
     method: 'POST',
     path: '/template_builder/templates',

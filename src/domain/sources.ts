@@ -3,8 +3,8 @@ const withoutWidth = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}\p{Mn}\p{Me}]
 
 /** True if a source, or the type of an event, is the platform's or the store's, or looks like one of theirs. */
 export const isReserved = (source: string): boolean => {
-  const shown = source.normalize('NFKC').replace(withoutWidth, '').toUpperCase().toLowerCase();
-  return shown.startsWith('@platform/') || shown.startsWith('$');
+  const foldedSource = source.normalize('NFKC').replace(withoutWidth, '').toUpperCase().toLowerCase();
+  return foldedSource.startsWith('@platform/') || foldedSource.startsWith('$');
 };
 
 /** How the sources of other programs' events begin that the platform listens to. */

@@ -54,6 +54,6 @@ const schemas = new Map(listedTopics.map(({ source, topic, data }) => [`${source
 
 /** The schema of an event's data; undefined for published events, whose form nobody has said. */
 export const schemaOfTopic = (source: string, topic: string): TSchema | undefined => {
-  const known = schemas.get(`${source}:${topic}`);
-  return known || !source.startsWith('@platform/') ? known : own(topicsOfAll, topic)?.[1];
+  const topicSchema = schemas.get(`${source}:${topic}`);
+  return topicSchema || !source.startsWith('@platform/') ? topicSchema : own(topicsOfAll, topic)?.[1];
 };

@@ -123,11 +123,11 @@ const pauseMs = 200;
 export const eventFeed = ({ store, run, after, categories, onStored, onShown, onAny, log }: Needs) => {
   const { inPieces } = paced();
   const stop = new AbortController();
-  let told = after;
-  let done = Promise.resolve();
+  let lastPosition = after;
+  let lastWork = Promise.resolve();
 
   const tell = async (goesOn: () => void): Promise<void> => {
-    for await (const { events, position } of store.follow(told, undefined, stop.signal)) {
+    for await (const { events, position } of store.follow(lastPosition, undefined, stop.signal)) {
       const concerning = events
         .filter(({ stream, type }) => categories.has(splitStream(stream).category) && type.startsWith('@platform/'))
         .map(noticeOf);
@@ -137,7 +137,7 @@ export const eventFeed = ({ store, run, after, categories, onStored, onShown, on
         await run.reached(last.position);
         await inPieces(concerning, (piece) => piece.forEach(onShown));
       }
-      told = position;
+      lastPosition = position;
       goesOn();
       await inPieces(events, (piece) => piece.forEach(onAny));
     }
@@ -146,19 +146,19 @@ export const eventFeed = ({ store, run, after, categories, onStored, onShown, on
   return {
     /** Starts to follow the log. */
     start: (): void => {
-      done = supervise(tell, {
+      lastWork = supervise(tell, {
         signal: stop.signal,
         pauseMs,
         onFailure: (error, isNew) => {
           if (isNew && !(error instanceof RequestError))
-            log('Telling of events stopped; it will go on', { told, error });
+            log('Telling of events stopped; it will go on', { told: lastPosition, error });
         },
       });
     },
     /** Call after the projections have stopped. */
     stop: (): Promise<void> => {
       stop.abort();
-      return done;
+      return lastWork;
     },
   };
 };

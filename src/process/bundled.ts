@@ -25,8 +25,8 @@ const bundles = new Map<string, string>();
  * all threads and processes that run it. The first `import.meta` in it is this file's.
  */
 export const bundled = (name: string): string => {
-  const known = bundles.get(name);
-  if (known !== undefined) return known;
+  const bundle = bundles.get(name);
+  if (bundle !== undefined) return bundle;
   const { buildSync } = createRequire(here)('esbuild') as typeof import('esbuild');
   const { outputFiles } = buildSync({
     entryPoints: [fileOf(name)],

@@ -11,12 +11,12 @@ const mostDeep = 5;
  */
 const shownError = (error: Error, deep: number): Record<string, unknown> => {
   const { name, message, stack, cause } = error;
-  const shown: Record<string, unknown> = { type: name, message };
-  if ('code' in error) shown.code = error.code;
-  if (stack !== undefined) shown.stack = stack;
-  if (cause !== undefined) shown.cause = shownValue(cause, deep + 1);
-  if ('errors' in error && Array.isArray(error.errors)) shown.errors = shownValue(error.errors, deep + 1);
-  return shown;
+  const record: Record<string, unknown> = { type: name, message };
+  if ('code' in error) record.code = error.code;
+  if (stack !== undefined) record.stack = stack;
+  if (cause !== undefined) record.cause = shownValue(cause, deep + 1);
+  if ('errors' in error && Array.isArray(error.errors)) record.errors = shownValue(error.errors, deep + 1);
+  return record;
 };
 
 const isPlain = (value: object): boolean => [Object.prototype, null].includes(Object.getPrototypeOf(value));
@@ -35,9 +35,9 @@ const isScalar = (value: unknown): boolean => typeof value !== 'object' || value
 const shownMembers = (value: object, deep: number): Record<string, unknown> => {
   // As most entries are, those of requests above all.
   if (Object.values(value).every(isScalar)) return value as Record<string, unknown>;
-  const shown: Record<string, unknown> = {};
-  for (const [name, member] of Object.entries(value)) shown[name] = shownValue(member, deep + 1);
-  return shown;
+  const record: Record<string, unknown> = {};
+  for (const [name, member] of Object.entries(value)) record[name] = shownValue(member, deep + 1);
+  return record;
 };
 
 /** The service's logger. It writes each entry as one line of JSON; `forPeople` makes other lines of them. */
@@ -48,7 +48,7 @@ export const serviceLogger = (level: string, destination: DestinationStream): Lo
       base: null,
       formatters: { log: (about) => shownMembers(about, 0) },
       // Pino's own serializer would shorten the errors that `shownError` writes.
-      serializers: { err: (shown: unknown) => shown },
+      serializers: { err: (error: unknown) => error },
       hooks: { streamWrite: withoutLogins },
     },
     destination,
@@ -72,10 +72,10 @@ const lineForPeople = (line: string): string => {
   const { time, level, msg, ...members } = JSON.parse(line) as Record<string, unknown>;
   const at = new Date(Number(time)).toTimeString().slice(0, 8);
   const name = (pino.levels.labels[Number(level)] ?? '').padEnd(5);
-  const shown = Object.entries(
+  const maskedEntries = Object.entries(
     JSON.parse(JSON.stringify(members, (key, value) => (key === 'stack' ? undefined : value))),
   );
-  const first = [at, name, msg, ...shown.map(shownMember)].join(' ');
+  const first = [at, name, msg, ...maskedEntries.map(shownMember)].join(' ');
   return `${plainText([first, ...stacksIn(members)].join('\n').replaceAll('\n', '\n  '))}\n`;
 };
 

@@ -88,11 +88,11 @@ const revived = (holder: object, key: string, reviver: Reviver): unknown => {
  * that text, and restores the names.
  */
 export const soundParse = (text: string, reviver?: Reviver): unknown => {
-  const given = String(text);
-  const names = given.includes('\\') ? escapedNames(given) : [];
-  if (names.length === 0) return native(given, reviver);
+  const jsonText = String(text);
+  const names = jsonText.includes('\\') ? escapedNames(jsonText) : [];
+  if (names.length === 0) return native(jsonText, reviver);
   // Throws here if the text is not JSON.
-  native(given);
+  native(jsonText);
 
   // Nobody can guess the prefix, so no text contains it.
   const prefix = randomUUID();
@@ -100,15 +100,15 @@ export const soundParse = (text: string, reviver?: Reviver): unknown => {
   const parts: string[] = [];
   let copied = 0;
   for (const [from, to] of names) {
-    const name = native(`"${given.slice(from, to)}"`) as string;
+    const name = native(`"${jsonText.slice(from, to)}"`) as string;
     // A name that needs no escape may also occur without one, so both must become the same name.
     const needsEscape = JSON.stringify(name) !== `"${name}"`;
     if (needsEscape && !substitutes.has(name)) substitutes.set(name, `${prefix}-${substitutes.size}`);
     // A name that needs an escape has its substitute from the line above.
-    parts.push(given.slice(copied, from), needsEscape ? substitutes.get(name)! : name);
+    parts.push(jsonText.slice(copied, from), needsEscape ? substitutes.get(name)! : name);
     copied = to;
   }
-  const value: unknown = native(parts.join('') + given.slice(copied));
+  const value: unknown = native(parts.join('') + jsonText.slice(copied));
   rename(value, new Map([...substitutes].map(([name, substitute]) => [substitute, name])));
   return reviver ? revived({ '': value }, '', reviver) : value;
 };

@@ -15,9 +15,9 @@ const endMs = 5000;
  * The worker ends itself when it gets the message 'end'.
  */
 export const endWorker = async (worker: Worker): Promise<void> => {
-  const gone = once(worker, 'exit').catch(() => undefined);
+  const workerExit = once(worker, 'exit').catch(() => undefined);
   worker.postMessage('end');
   const late = setTimeout(() => void worker.terminate(), endMs);
-  await gone;
+  await workerExit;
   clearTimeout(late);
 };

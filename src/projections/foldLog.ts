@@ -38,7 +38,7 @@ export const foldLog = async (log: EventStore, { load, foreign }: Folding = {}) 
     model,
     at: (): Checkpoint => at,
     /** Folds what the log has up to a position, or up to its end. */
-    foldTo: async (until = Infinity, told: (position: number) => void = () => undefined): Promise<void> => {
+    foldTo: async (until = Infinity, report: (position: number) => void = () => undefined): Promise<void> => {
       const keep = async (to: Checkpoint): Promise<void> => {
         if (to.position > at.position) await model.apply(documents.drain(), at.position, to);
         at = to;
@@ -48,7 +48,7 @@ export const foldLog = async (log: EventStore, { load, foreign }: Folding = {}) 
         const events = batch.events.filter(({ position }) => position <= until);
         await documents.take(events);
         to = checkpointAt(Math.min(batch.position, until), events);
-        told(to.position);
+        report(to.position);
         if (batch.position >= until) break;
         if (documents.isFull()) await keep(to);
       }

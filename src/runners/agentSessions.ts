@@ -49,13 +49,13 @@ const { category } = agentSession;
  */
 export const sessionRunner = (needs: Needs) => {
   const { tools, events, leadership, clock, log } = needs;
-  const held = new Map<string, { readonly abort: (why: Why) => void; readonly done: Promise<void> }>();
+  const followedSessions = new Map<string, { readonly abort: (why: Why) => void; readonly done: Promise<void> }>();
   const limits = spans(clock);
   const carryOn = sessionSteps(needs);
   let looking: NodeJS.Timeout | undefined;
 
   const endLate = (): void => {
-    for (const id of limits.take()) held.get(id)?.abort('late');
+    for (const id of limits.take()) followedSessions.get(id)?.abort('late');
   };
 
   const limit = (id: string, { data: { timeout }, metadata: { at } }: Recorded<SessionStarted>): void => {
@@ -95,15 +95,15 @@ export const sessionRunner = (needs: Needs) => {
   };
 
   const take = (id: string): void => {
-    if (stopping.aborted || !leadership.held() || held.has(id)) return;
+    if (stopping.aborted || !leadership.held() || followedSessions.has(id)) return;
     looking ??= setInterval(endLate, lookEveryMs).unref();
     const aborting = new AbortController();
-    const done = retryUntilDone(id, aborting).finally(() => held.delete(id));
-    held.set(id, {
+    const attempt = retryUntilDone(id, aborting).finally(() => followedSessions.delete(id));
+    followedSessions.set(id, {
       abort: (why) => {
         aborting.abort(why);
       },
-      done,
+      done: attempt,
     });
   };
 
@@ -113,8 +113,8 @@ export const sessionRunner = (needs: Needs) => {
   };
 
   const leaveAll = async (): Promise<void> => {
-    for (const { abort } of held.values()) abort('stopping');
-    await Promise.all([...held.values()].map(({ done }) => done));
+    for (const { abort } of followedSessions.values()) abort('stopping');
+    await Promise.all([...followedSessions.values()].map(({ done }) => done));
   };
 
   const { start, stop, stopping } = leaderWork({
@@ -134,7 +134,7 @@ export const sessionRunner = (needs: Needs) => {
       const { id } = splitStream(stream);
       if (topic === 'sessionStarted') take(id);
       else if (topic === 'sessionCompleted' || topic === 'sessionFailed' || topic === 'sessionCanceled')
-        held.get(id)?.abort('ended');
+        followedSessions.get(id)?.abort('ended');
     },
     /** The categories of the streams whose events `onEvent` needs. */
     categories: new Set([category]),

@@ -47,7 +47,7 @@ export const logLead = ({
   log,
 }: Needs): Lead => {
   const leadership = newLeadership();
-  let known: LeadNote = { revision: -1, leader: undefined };
+  let leadNote: LeadNote = { revision: -1, leader: undefined };
   // When the leader notes that it leads, or when another process may take the lead.
   let due = 0;
   // When the leader gives up because it could note nothing.
@@ -61,7 +61,7 @@ export const logLead = ({
 
   /** Takes in a note of another process. */
   const hear = (note: LeadNote): void => {
-    known = note;
+    leadNote = note;
     due = note.leader ? now() + restMs + patienceMs : now();
     leadership.set(false);
   };
@@ -77,8 +77,8 @@ export const logLead = ({
     due = began + answerMs;
     const revision = await notes.note(after, me, 'leads');
     // A successor has been heard meanwhile.
-    if (revision < known.revision) return;
-    known = { revision, leader: me };
+    if (revision < leadNote.revision) return;
+    leadNote = { revision, leader: me };
     end = Math.max(end, began + patienceMs - marginMs);
     leadership.set(now() < end);
   };
@@ -86,8 +86,8 @@ export const logLead = ({
   /** Notes that this process leads, or takes the lead if nothing newer than what is known is in the log. */
   const takeOrKeep = async (): Promise<void> => {
     try {
-      const newest = leadership.held() ? known : await notes.newest();
-      if (newest.revision > known.revision && newest.leader && !isMine(newest)) return hear(newest);
+      const newest = leadership.held() ? leadNote : await notes.newest();
+      if (newest.revision > leadNote.revision && newest.leader && !isMine(newest)) return hear(newest);
       await noteThatILead(newest.revision);
     } catch (error) {
       if (!(error instanceof WrongRevision)) throw error;
@@ -128,26 +128,26 @@ export const logLead = ({
         return;
       }
       const note = leadNoteIn(event);
-      if (note.revision > known.revision && !isMine(note)) hear(note);
-      if (note.revision < known.revision || !isMine(note)) return;
-      known = note;
+      if (note.revision > leadNote.revision && !isMine(note)) hear(note);
+      if (note.revision < leadNote.revision || !isMine(note)) return;
+      leadNote = note;
       // Without the lead, the answer was lost or is to come: it may be long ago that this was stored.
       if (!leadership.held()) return;
       due = began + restMs;
       end = began + restMs + patienceMs - marginMs;
     },
     start: async () => {
-      known = await notes.newest();
+      leadNote = await notes.newest();
       // An earlier process of this node leads no more.
-      if (known.leader && known.leader.node !== me.node) hear(known);
+      if (leadNote.leader && leadNote.leader.node !== me.node) hear(leadNote);
       await look().catch(onFailure);
       works = [everySecond(look, onFailure), everySecond(async () => giveUpInTime(), onFailure)];
     },
     stop: async () => {
       await Promise.all(works.map((work) => work.stop()));
       leadership.set(false);
-      if (!isMine(known)) return;
-      await notes.note(known.revision, me, 'leaves').catch(() => undefined);
+      if (!isMine(leadNote)) return;
+      await notes.note(leadNote.revision, me, 'leaves').catch(() => undefined);
     },
   };
 };

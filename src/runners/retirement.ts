@@ -24,7 +24,7 @@ type Needs = {
   /** Position of the newest event in the log. */
   readonly head: () => Promise<number>;
   /** Resolves once the read models show everything that this node has acknowledged, and the given position. */
-  readonly settled: (position?: number) => Promise<void> | undefined;
+  readonly caughtUp: (position?: number) => Promise<void> | undefined;
   /** After how many days what has ended is retired; 0: never. */
   readonly days: number;
   readonly clock: Pick<GuardedClock, 'time' | 'believed'>;
@@ -54,7 +54,7 @@ const cutsOf = (ends: readonly number[], limit: number, atOnce: number): readonl
  * is retired by several events, so that none of them holds up requests for long.
  */
 export const retirement = (needs: Needs) => {
-  const { handle, tools, model, kinds, leadership, ready, head, settled, days, clock, log } = needs;
+  const { handle, tools, model, kinds, leadership, ready, head, caughtUp, days, clock, log } = needs;
   const { lookEveryMs = lookForRetiredEveryMs, atOnce = 1000 } = needs;
 
   const retireKind = async (kind: Projection, term: AbortSignal): Promise<void> => {
@@ -65,7 +65,7 @@ export const retirement = (needs: Needs) => {
     const { before: last } = await tools.state(aggregate, category);
     if (last !== undefined && limit - Date.parse(last) < dayMs) return;
     // The leader before may have retired some just now. If they went while this lists, the list would pass over others.
-    await settled(await head());
+    await caughtUp(await head());
     const ends: number[] = [];
     for await (const page of endedBefore(model, kind, limit)) ends.push(...page.map(({ at }) => at));
     if (ends.length === 0) return;
@@ -75,7 +75,7 @@ export const retirement = (needs: Needs) => {
       const input = { before: new Date(cut).toISOString(), source: `@platform/${area}` };
       const about = { actor: platform, operation: retireEnded.name, requestId: randomUUID() };
       await handle(retireEnded, { ...about, id: category, input });
-      await settled();
+      await caughtUp();
       // Others have their share of the time.
       await pause((performance.now() - began) / 8, undefined, { signal: term }).catch(() => undefined);
     }

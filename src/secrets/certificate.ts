@@ -27,8 +27,8 @@ export const ownCertificate = async (folder: string, host: string, log: Log): Pr
     keep(authority, adopted(texts(server), authority.cert, log) ?? (await makeAuthority()));
 
   const names = [...new Set(['localhost', '127.0.0.1', '::1', hostname(), ...(everywhere.has(host) ? [] : [host])])];
-  const known = texts(server);
-  if (serves(known, readFileSync(authority.cert, 'utf8'), names)) return known;
+  const storedPair = texts(server);
+  if (serves(storedPair, readFileSync(authority.cert, 'utf8'), names)) return storedPair;
   const issuer = texts(authority);
   const fault = faultOf(issuer);
   if (fault)
@@ -136,7 +136,7 @@ const named = (what: string) => [{ name: 'commonName', value: `automation-platfo
 const makeAuthority = async (): Promise<Pair> => {
   // Seldom needed, and slow to load.
   const { generate } = await import('selfsigned');
-  const made = await generate(named('authority'), {
+  const generatedAuthority = await generate(named('authority'), {
     ...common,
     ...validity(),
     extensions: [
@@ -144,7 +144,7 @@ const makeAuthority = async (): Promise<Pair> => {
       { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
     ],
   });
-  return { cert: made.cert, key: made.private };
+  return { cert: generatedAuthority.cert, key: generatedAuthority.private };
 };
 
 /**
@@ -152,7 +152,7 @@ const makeAuthority = async (): Promise<Pair> => {
  */
 const issueServer = async (authority: Pair, names: readonly string[]): Promise<Pair> => {
   const { generate } = await import('selfsigned');
-  const made = await generate(named('log'), {
+  const generatedCertificate = await generate(named('log'), {
     ...common,
     ...validity(),
     ca: authority,
@@ -166,5 +166,5 @@ const issueServer = async (authority: Pair, names: readonly string[]): Promise<P
       },
     ],
   });
-  return { cert: `${made.cert.trimEnd()}\n${authority.cert}`, key: made.private };
+  return { cert: `${generatedCertificate.cert.trimEnd()}\n${authority.cert}`, key: generatedCertificate.private };
 };

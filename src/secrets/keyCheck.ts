@@ -28,7 +28,7 @@ const checkIn = (data: string): string | undefined => {
   }
 };
 
-const noted = async (log: WholeLog): Promise<Noted> => {
+const readNote = async (log: WholeLog): Promise<Noted> => {
   let last: Noted = { revision: -1, check: undefined };
   for await (const events of log.read(keyStream)) {
     for (const { revision, data } of events) last = { revision, check: checkIn(data) ?? last.check };
@@ -89,18 +89,18 @@ const missing = (file: string): Error =>
   );
 
 const another = ({ fromSetting, file }: Needs): Error => {
-  const given = fromSetting === undefined ? `The key file ${file} (SECRET_KEY is not set)` : 'SECRET_KEY';
-  return new Error(`${given} is not the key that the secrets in the log are sealed with. ${advice}`);
+  const keySource = fromSetting === undefined ? `The key file ${file} (SECRET_KEY is not set)` : 'SECRET_KEY';
+  return new Error(`${keySource} is not the key that the secrets in the log are sealed with. ${advice}`);
 };
 
 /** The key of a log that does not identify its key yet: an older log, or a new one. */
 const keyOfSilentLog = async (needs: Needs): Promise<Uint8Array> => {
   const { log, file } = needs;
-  const given = givenKey(needs);
+  const secretKey = givenKey(needs);
   const sealed = await firstSealed(log);
-  if (sealed && !given) throw missing(file);
-  if (sealed && given && !opens(given, sealed)) throw another(needs);
-  const key = given ?? makeKey(file);
+  if (sealed && !secretKey) throw missing(file);
+  if (sealed && secretKey && !opens(secretKey, sealed)) throw another(needs);
+  const key = secretKey ?? makeKey(file);
   try {
     await note(log, key, -1);
   } catch (error) {
@@ -116,7 +116,7 @@ const keyOfSilentLog = async (needs: Needs): Promise<Uint8Array> => {
  * that holds no secret. Throws an Error that names the setting when the key is missing or is not the log's.
  */
 export const keyOfLog = async (needs: Needs): Promise<Uint8Array> => {
-  const { check } = await noted(needs.log);
+  const { check } = await readNote(needs.log);
   if (check === undefined) return keyOfSilentLog(needs);
   const key = givenKey(needs);
   if (!key) throw missing(needs.file);
@@ -130,7 +130,7 @@ export const keyOfLog = async (needs: Needs): Promise<Uint8Array> => {
  */
 export const replaceKey = async ({ log, fromSetting, file }: Needs): Promise<Uint8Array> => {
   const key = givenKey({ fromSetting, file }) ?? makeKey(file);
-  const { revision, check } = await noted(log);
+  const { revision, check } = await readNote(log);
   if (check !== checkOf(key)) await note(log, key, revision);
   return key;
 };

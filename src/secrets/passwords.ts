@@ -66,10 +66,12 @@ export const passwords = () => {
     verifyPassword: async (password: string, hashed: string | undefined, from: string): Promise<boolean> => {
       const [, ln, r, p, salt, hash] = form.exec(hashed ?? nobody) ?? [];
       if (salt === undefined || hash === undefined) throw new Error('Not a password hash');
-      const known = Buffer.from(hash, 'base64');
+      const storedHash = Buffer.from(hash, 'base64');
       const costThen = { ln: Number(ln), r: Number(r), p: Number(p) };
-      const found = await fairly(from, () => derive(password, Buffer.from(salt, 'base64'), costThen, known.length));
-      return timingSafeEqual(found, known) && hashed !== undefined;
+      const found = await fairly(from, () =>
+        derive(password, Buffer.from(salt, 'base64'), costThen, storedHash.length),
+      );
+      return timingSafeEqual(found, storedHash) && hashed !== undefined;
     },
   };
 };

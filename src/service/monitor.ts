@@ -224,10 +224,10 @@ export const eventTriggersHealth = (
     );
   /** Positions that event triggers have not passed; 0 on a node that does not lead, and while the log is away. */
   const lag = async (): Promise<number> => {
-    const settled = triggers.settled();
-    if (settled === undefined || !log.connected()) return 0;
-    const head = await log.head().catch(() => settled);
-    return Math.max(0, head - settled);
+    const triggersCaughtUp = triggers.settled();
+    if (triggersCaughtUp === undefined || !log.connected()) return 0;
+    const head = await log.head().catch(() => triggersCaughtUp);
+    return Math.max(0, head - triggersCaughtUp);
   };
   return {
     measures: {

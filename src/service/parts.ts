@@ -141,7 +141,7 @@ const backInTime = (config: Config, node: Node, index: Pick<AuditIndex, 'read'>)
     const past = commandTools({
       model,
       streams: node.streamsUpTo(position),
-      settled: () => undefined,
+      caughtUp: () => undefined,
       rest: { hashPassword, seal, unseal, methods, transform, accountNow },
     });
     return { ...past, stateForRights: tools.state, gbacAbove: tools.gbacAbove };

@@ -116,7 +116,7 @@ export const eventTriggersOf = (base: Base): EventTriggers => {
     mayFire: (event) => mayFire(event) && access.isForSomebody(event),
     viewerOf: access.viewerOf,
     sees: access.sees,
-    reached: async (position) => node.settled(position),
+    whenProjected: async (position) => node.settled(position),
     decidedAtOnce: () => settings.current().eventWorkerCount,
     rate: config.TRIGGER_RATE,
     outcome: (outcome) => metrics.ran('eventSystem', outcome),
@@ -191,7 +191,7 @@ export const sessionsOf = ({ node, out: { webhook, renderer }, access: { viewerO
  */
 export const jobsOf = ({ config, node, name, out, access: { viewerOf }, metrics, places, settings }: Base) => {
   const { handle, tools, events, retries, model, settled, clock, warn } = node;
-  const whyGoneOf = whyGone({ model, tools, settled, viewerOf });
+  const whyGoneOf = whyGone({ model, tools, caughtUp: settled, viewerOf });
   const { operations, listeners } = operationsHere({
     handle,
     tools,
@@ -252,7 +252,7 @@ export const jobsOf = ({ config, node, name, out, access: { viewerOf }, metrics,
     ...common(node),
     kinds: projections.filter(({ retires }) => retires),
     head: node.head,
-    settled,
+    caughtUp: settled,
     days: config.RETENTION_DAYS,
   });
   const start = (): void => {

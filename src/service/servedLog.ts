@@ -99,9 +99,9 @@ const patienceMs = 1000;
 export const listens = (host: string, port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect({ host, port, timeout: patienceMs });
-    const answer = (taken: boolean) => () => {
+    const answer = (isOwn: boolean) => () => {
       socket.destroy();
-      resolve(taken);
+      resolve(isOwn);
     };
     socket.once('connect', answer(true)).once('timeout', answer(false)).once('error', answer(false));
   });

@@ -114,9 +114,9 @@ const openItsLog = async (
   warn: Log,
   leaving: AbortSignal,
 ): Promise<OpenedLog> => {
-  const shown = 'url' in url ? withoutLogins(url.url) : `sqlite:${url.file}`;
-  const seen = await seenBySnapshot(join(folder, snapshotName));
-  return blaming(`EVENTSTORE_URL ${shown}`, () => openLog(url, warn, { seen, waits: leaving }));
+  const storeName = 'url' in url ? withoutLogins(url.url) : `sqlite:${url.file}`;
+  const snapshotPlaces = await seenBySnapshot(join(folder, snapshotName));
+  return blaming(`EVENTSTORE_URL ${storeName}`, () => openLog(url, warn, { seen: snapshotPlaces, waits: leaving }));
 };
 
 /** A node that the settings describe, and its parts that the service needs. */

@@ -127,16 +127,16 @@ const serveHttp = async (parts: Parts, health: Health) => {
   const listener = app({
     areas,
     service,
-    settled: node.settled,
+    caughtUp: node.settled,
     past: (moment, actor) => past.at(service, moment, actor),
     settings: settings.current,
     authenticator: auth,
     limits: { maxBytes: config.MAX_BODY_BYTES, maxImportBytes: config.MAX_IMPORT_BYTES },
     addressOf: addressReader(config.TRUST_PROXY),
     isSecret: secrecyReader(config.TRUST_PROXY),
-    observe: (seen) => {
-      metrics.observe(seen);
-      logger.info(seen, 'request');
+    observe: (request) => {
+      metrics.observe(request);
+      logger.info(request, 'request');
     },
     recorder,
     logBug: (error, requestId) => logger.error({ err: error, requestId }, 'bug'),

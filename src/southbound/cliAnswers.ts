@@ -18,25 +18,25 @@ const isQuestion = (line: string, { questions }: DeviceType): boolean =>
   );
 
 /** Judges what a device of the type says to a line. An adapter's own words go before those of the type. */
-export const judge = (printed: string, known: KnownAnswers, type: DeviceType = generic): Judged => {
+export const judge = (printed: string, patterns: KnownAnswers, type: DeviceType = generic): Judged => {
   const lines = printed.split('\n').map((line) => line.trim());
   const isHarmless = (line: string): boolean =>
     !/[^\s^]/.test(line) ||
-    has(line, known.harmless) ||
+    has(line, patterns.harmless) ||
     type.harmless.some((form) => form.test(line)) ||
     isQuestion(line, type);
   const isRefusal = (line: string): boolean =>
-    has(line, known.refusals) || type.refusals.some((form) => form.test(line));
-  const said = lines.filter((line) => has(line, known.refusals) || !isHarmless(line));
-  return { refusal: said.find(isRefusal), unrecognized: said };
+    has(line, patterns.refusals) || type.refusals.some((form) => form.test(line));
+  const refusalLines = lines.filter((line) => has(line, patterns.refusals) || !isHarmless(line));
+  return { refusal: refusalLines.find(isRefusal), unrecognized: refusalLines };
 };
 
 const mostLines = 3;
 
 /** The line by which a device refuses to show something; undefined if it shows it. */
-export const refusalIn = (printed: string, known: KnownAnswers, type?: DeviceType): string | undefined => {
+export const refusalIn = (printed: string, patterns: KnownAnswers, type?: DeviceType): string | undefined => {
   const lines = printed.split('\n').filter((line) => line.trim() !== '');
-  return lines.length > mostLines ? undefined : judge(printed, known, type).refusal;
+  return lines.length > mostLines ? undefined : judge(printed, patterns, type).refusal;
 };
 
 const begins = (line: string, words = '\n'): boolean =>
@@ -69,5 +69,5 @@ export const isCommit = (line: string, type: DeviceType = generic): boolean =>
 const commitPrompt = /^RP\/\d+\/\w+\/CPU\d+:/;
 
 /** True if a device of an unknown type shows that it takes lines into a candidate. */
-export const showsCandidate = (prompt: string, said: string): boolean =>
-  commitPrompt.test(prompt) || /^\[edit\b.*\]$/m.test(said);
+export const showsCandidate = (prompt: string, line: string): boolean =>
+  commitPrompt.test(prompt) || /^\[edit\b.*\]$/m.test(line);

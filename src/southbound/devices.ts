@@ -35,7 +35,7 @@ import { typeOf } from './types/table.ts';
 
 /** A call of a device. `ending` ends it. */
 type Call = {
-  readonly known: KnownDevice;
+  readonly device: KnownDevice;
   readonly actor: Actor;
   readonly traceparent: string | undefined;
   readonly ending: AbortSignal;
@@ -52,7 +52,7 @@ type Needs = {
     find(device: string, actor: Actor): Promise<readonly KnownDevice[]>;
     /** The sources of each of the devices that have any, among those that the actor sees. */
     sourcesOf(names: readonly string[], actor: Actor): Promise<ReadonlyMap<string, readonly KnownSource[]>>;
-    list(asked: DevicesAsked, actor: Actor, order: readonly string[]): Promise<DevicePage>;
+    list(request: DevicesAsked, actor: Actor, order: readonly string[]): Promise<DevicePage>;
     /** The credential of a name, with sealed secrets; undefined if nobody has it, or the actor does not see it. */
     credential(name: string, actor: Actor): Promise<Members | undefined>;
     /** The fingerprint that is pinned for a device; undefined if there is none. */
@@ -153,14 +153,14 @@ export const devicesOf = ({ sources, order, unseal, guard, labFolder }: Needs): 
     return { device: of.device, properties: { ...ssh, ...defined({ hostKey }) } };
   };
 
-  const open = async ({ known, actor, traceparent, asksKey = false }: Call): Promise<DeviceAdapter> => {
-    const { type, created, source } = known;
+  const open = async ({ device, actor, traceparent, asksKey = false }: Call): Promise<DeviceAdapter> => {
+    const { type, created, source } = device;
     const { name } = source;
-    if (type === 'lab') return labAdapter({ name, made: created, folder: labFolder });
+    if (type === 'lab') return labAdapter({ name, createdAt: created, folder: labFolder });
     const failure = (reason: string) => adapterFailure(name, `the device ${reason}`);
-    const whole = asksKey ? opened(known.properties) : await propertiesOf(known, actor, failure);
+    const whole = asksKey ? opened(device.properties) : await propertiesOf(device, actor, failure);
     if (type === 'http') return httpAdapter(name, whole as HttpProperties, guard, traceparent);
-    const { properties } = await targetOf(known, whole);
+    const { properties } = await targetOf(device, whole);
     const jump = properties.jumpHost === undefined ? undefined : await jumpHost(name, properties.jumpHost, actor);
     return sshAdapter(name, properties, guard, { sessions, jump });
   };
@@ -179,7 +179,7 @@ export const devicesOf = ({ sources, order, unseal, guard, labFolder }: Needs): 
 
   /** Makes one call, which ends when the source's time is over. */
   const calling = <T>(call: Call, work: Work<T>): Promise<T> => {
-    const { properties, device, source } = call.known;
+    const { properties, device, source } = call.device;
     const timeout = typeof properties.timeout === 'number' ? properties.timeout : defaultTimeout;
     const running = withinTime(timeout, [stopping.signal, call.ending], async (signal) => {
       const placed = () => places(keyOf(source), signal, async () => work(await open(call), device, signal));
@@ -201,12 +201,12 @@ export const devicesOf = ({ sources, order, unseal, guard, labFolder }: Needs): 
 
   const callsOf = (actor: Actor, traceparent: string | undefined, ending: AbortSignal): DeviceCalls => {
     const asking = async <T>(name: string, work: Work<T>, asksKey = false): Promise<T> =>
-      calling({ known: await lookUp(name, actor), actor, traceparent, ending, asksKey }, work);
+      calling({ device: await lookUp(name, actor), actor, traceparent, ending, asksKey }, work);
     const reading = async (name: string, work: Work<string>): Promise<string> => {
-      const known = await lookUp(name, actor);
-      const text = await calling({ known, actor, traceparent, ending }, work);
+      const device = await lookUp(name, actor);
+      const text = await calling({ device, actor, traceparent, ending }, work);
       // It may become a part of an event.
-      if (!isWellFormed(text)) throw adapterFailure(known.source.name, 'the answer has a lone surrogate');
+      if (!isWellFormed(text)) throw adapterFailure(device.source.name, 'the answer has a lone surrogate');
       return text;
     };
     /** Calls a device through the source by which it was found. */
@@ -215,9 +215,11 @@ export const devicesOf = ({ sources, order, unseal, guard, labFolder }: Needs): 
       work: (adapter: DeviceAdapter, signal: AbortSignal) => Promise<T>,
     ): Promise<T> => {
       const all = await sources.find(device.name, actor);
-      const known = all.find((one) => keyOf(one.source) === keyOf(source));
-      if (!known) throw adapterFailure(source.name, 'it is not there any more');
-      return calling({ known, actor, traceparent, ending }, (adapter, _, signal) => work(adapter, signal));
+      const knownDevice = all.find((one) => keyOf(one.source) === keyOf(source));
+      if (!knownDevice) throw adapterFailure(source.name, 'it is not there any more');
+      return calling({ device: knownDevice, actor, traceparent, ending }, (adapter, _, signal) =>
+        work(adapter, signal),
+      );
     };
     return {
       apply: (of, config, options) => found(of, (adapter, signal) => adapter.apply(of.device, config, options, signal)),
@@ -245,7 +247,7 @@ export const devicesOf = ({ sources, order, unseal, guard, labFolder }: Needs): 
         const { jumpHost: jump } = await propertiesOf(device, actor, failure);
         if (typeof jump === 'string') await jumpHost(device.source.name, jump, actor);
       },
-      list: (asked) => sources.list(asked, actor, order()),
+      list: (request) => sources.list(request, actor, order()),
       calls: (traceparent, ending = stopping.signal) => {
         // A job calls many devices at once, and each call listens.
         setMaxListeners(0, ending);

@@ -73,7 +73,7 @@ export const abortable = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> 
 
 /** Replaces every secret in the text by ********. */
 export const redacted = (text: string, secrets: readonly string[]): string =>
-  secrets.filter((secret) => secret.length > 0).reduce((shown, secret) => shown.replaceAll(secret, '********'), text);
+  secrets.filter((secret) => secret.length > 0).reduce((text, secret) => text.replaceAll(secret, '********'), text);
 
 /**
  * The same for every text in a value, but for members with the name of a secret: these are sealed by their names where the

@@ -36,12 +36,12 @@ const little = 5000;
 export const fairScheduler = ({ places, express, inLine, inAll, now = () => performance.now() }: Bounds) => {
   const lines = new Map<string, Line>();
   /** The time when an account will owe nothing any more. */
-  const settled = lruCache<number>(remembered);
+  const lastTurns = lruCache<number>(remembered);
   let running = 0;
 
-  const owed = (account: string): number => Math.max(0, (settled.get(account) ?? 0) - now());
+  const owed = (account: string): number => Math.max(0, (lastTurns.get(account) ?? 0) - now());
   const charge = (account: string, ms: number): void => {
-    settled.set(account, now() + owed(account) + weight * ms);
+    lastTurns.set(account, now() + owed(account) + weight * ms);
   };
 
   const fill = (): void => {

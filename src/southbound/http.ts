@@ -39,8 +39,8 @@ export const httpAdapter = (
         body,
         headers: authorization ? { Authorization: authorization } : {},
       });
-      const shown = status >= 200 && status < 300 ? text : redacted(text, secrets);
-      return { status, text: asJson(shown, type) };
+      const bodyText = status >= 200 && status < 300 ? text : redacted(text, secrets);
+      return { status, text: asJson(bodyText, type) };
     } catch (error) {
       throw adapterFailure(name, reasonOf(signal.aborted ? signal.reason : error));
     }

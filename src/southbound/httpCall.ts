@@ -40,16 +40,16 @@ export const httpCall = async (guard: Outbound, call: HttpCall): Promise<HttpAns
   const { protocol, hostname } = new URL(url);
   const addresses = await abortable(guard.addresses(hostname.replace(/^\[|\]$/g, '')), signal);
   const send = protocol === 'https:' ? tlsRequest : plainRequest;
-  const sent = call.body === undefined ? call.text : exactText(call.body);
+  const requestBody = call.body === undefined ? call.text : exactText(call.body);
   const request = send(url, {
     method: call.method,
     agent: false,
     lookup: pinned(addresses),
-    headers: headersOf(call, sent),
+    headers: headersOf(call, requestBody),
   });
   try {
     const answered = answerTo(request).then((response) => bodyOf(response, maxBytes));
-    request.end(sent);
+    request.end(requestBody);
     return await abortable(answered, signal);
   } finally {
     request.destroy();
@@ -57,13 +57,13 @@ export const httpCall = async (guard: Outbound, call: HttpCall): Promise<HttpAns
 };
 
 const headersOf = ({ headers, traceparent, text }: HttpCall, sent: string | undefined): Record<string, string> => {
-  const made: Record<string, string> = { Accept: 'application/json' };
+  const newHeaders: Record<string, string> = { Accept: 'application/json' };
   if (sent !== undefined) {
-    made['Content-Type'] = text === undefined ? 'application/json' : 'text/plain; charset=utf-8';
-    made['Content-Length'] = String(Buffer.byteLength(sent));
+    newHeaders['Content-Type'] = text === undefined ? 'application/json' : 'text/plain; charset=utf-8';
+    newHeaders['Content-Length'] = String(Buffer.byteLength(sent));
   }
-  if (traceparent !== undefined) made.traceparent = childOf(traceparent);
-  return { ...made, ...headers };
+  if (traceparent !== undefined) newHeaders.traceparent = childOf(traceparent);
+  return { ...newHeaders, ...headers };
 };
 
 /** Resolves with the answer when its headers have arrived. Rejects when the request ends in any other way. */

@@ -15,7 +15,7 @@ import { readBack, readBackWhole, verdictOf, warningsOf } from './readBack.ts';
 import { typeOf } from './types/table.ts';
 
 /** `made`: when the adapter was created (ISO 8601). A new adapter of the same name has new devices. */
-type Lab = { readonly name: string; readonly made: string; readonly folder: string; readonly now?: () => number };
+type Lab = { readonly name: string; readonly createdAt: string; readonly folder: string; readonly now?: () => number };
 
 /** `until`: when the device goes back to what it kept, in epoch milliseconds. */
 type Former = { readonly until: number; readonly text: string };
@@ -29,10 +29,10 @@ const maxBytes = 4 * 1024 * 1024;
  * it. The lines by which a type goes back to the configuration before the last commit do so. The caller makes sure that a device
  * has one `apply` at a time.
  */
-export const labAdapter = ({ name, made, folder, now = Date.now }: Lab): DeviceAdapter => {
+export const labAdapter = ({ name, createdAt, folder, now = Date.now }: Lab): DeviceAdapter => {
   const fileOf = (device: Device): string => {
     const { file } = labFormOf(device.ostype);
-    const whole = [name, made, device.name, ...(file === '' ? [] : [file])];
+    const whole = [name, createdAt, device.name, ...(file === '' ? [] : [file])];
     return join(folder, `${hash('sha256', JSON.stringify(whole), 'hex').slice(0, 32)}.cfg`);
   };
 
@@ -147,7 +147,7 @@ export const labAdapter = ({ name, made, folder, now = Date.now }: Lab): DeviceA
     },
     reach: async (device) => void (await running(device)),
     run: async (device, command) => {
-      const query = { device, memory: await running(device), up: Math.max(0, now() - Date.parse(made)) };
+      const query = { device, memory: await running(device), up: Math.max(0, now() - Date.parse(createdAt)) };
       return labFormOf(device.ostype).answer(command, query);
     },
   };

@@ -26,7 +26,7 @@ type Show = {
   readonly words: readonly string[];
   /** True if further words may follow. */
   readonly more?: true;
-  readonly print: (seen: Seen, rest: string) => string;
+  readonly print: (device: Seen, rest: string) => string;
 };
 
 const settingOf = (sections: readonly Section[], start: string): string | undefined =>
@@ -96,11 +96,11 @@ const columns = (rows: readonly (readonly string[])[], widths: readonly number[]
 
 const state = ({ down }: Interface): string => (down ? 'administratively down' : 'up');
 
-const one = (device: Device, shown: Interface, i: number): string => {
-  const { name, description, address, bits, mtu, down } = shown;
+const one = (device: Device, link: Interface, i: number): string => {
+  const { name, description, address, bits, mtu, down } = link;
   const ethernet = `Ethernet, address is 0200.5e${hexOf(numberOf(device))}.00${hexOf(i)}`;
   const lines = [
-    `${name} is ${state(shown)}, line protocol is ${down ? 'down' : 'up'}`,
+    `${name} is ${state(link)}, line protocol is ${down ? 'down' : 'up'}`,
     `  Hardware is ${name.startsWith('Loopback') ? 'Loopback' : ethernet}`,
   ];
   if (description) lines.push(`  Description: ${description}`);
@@ -111,8 +111,11 @@ const one = (device: Device, shown: Interface, i: number): string => {
 
 const interfaces: Show['print'] = ({ device, sections, words }, rest) => {
   const all = interfacesOf(sections).map((each, i) => ({ each, i }));
-  const wanted = rest === '' ? all : all.filter(({ each }) => each.name.toLowerCase() === rest.toLowerCase());
-  return wanted.length > 0 ? wanted.map(({ each, i }) => one(device, each, i)).join('\n') : `${words.refusal}\n`;
+  const matchingInterfaces =
+    rest === '' ? all : all.filter(({ each }) => each.name.toLowerCase() === rest.toLowerCase());
+  return matchingInterfaces.length > 0
+    ? matchingInterfaces.map(({ each, i }) => one(device, each, i)).join('\n')
+    : `${words.refusal}\n`;
 };
 
 const running: Show['print'] = ({ sections, print: form, words }, rest) => {
@@ -139,13 +142,13 @@ const routes: Show['print'] = ({ sections }) =>
       }),
   ].join('\n');
 
-const version: Show['print'] = (seen) => {
-  const { vendor, hardware, version: own } = seen.words;
+const version: Show['print'] = (device) => {
+  const { vendor, hardware, version: own } = device.words;
   return [
-    `${vendor}, Version ${settingOf(seen.sections, 'version') ?? own}`,
-    `${nameOf(seen)} uptime is ${uptime(seen.up)}`,
-    `${hardware} (simulated) with ${interfacesOf(seen.sections).length} interfaces`,
-    `Processor board ID ${serialOf(seen.device)}`,
+    `${vendor}, Version ${settingOf(device.sections, 'version') ?? own}`,
+    `${nameOf(device)} uptime is ${uptime(device.up)}`,
+    `${hardware} (simulated) with ${interfacesOf(device.sections).length} interfaces`,
+    `Processor board ID ${serialOf(device.device)}`,
   ].join('\n');
 };
 
@@ -218,8 +221,8 @@ const shows: readonly Show[] = [
 ];
 
 /** Runs a command and returns its output. Words may be shortened as on a real device. `| include` and the like filter lines. */
-export const answerTo = (command: string, seen: Seen): string => {
-  const { verb, refusal } = seen.words;
+export const answerTo = (command: string, device: Seen): string => {
+  const { verb, refusal } = device.words;
   const [said = '', ...filters] = command.trim().split(/\s+\|\s+/);
   const typed = said.split(/\s+/);
   const fits = ({ words }: Show) =>
@@ -232,7 +235,7 @@ export const answerTo = (command: string, seen: Seen): string => {
     return shows.some((show) => fits(show) && typed.length < show.words.length)
       ? '% Incomplete command.\n'
       : `${refusal}\n`;
-  return filters.reduce(filtered, found.print(seen, typed.slice(found.words.length).join(' ')));
+  return filters.reduce(filtered, found.print(device, typed.slice(found.words.length).join(' ')));
 };
 
 /** The lines of an output that a filter lets through: `include` (`match`), `exclude` (`except`), `begin`, `section`. */
@@ -245,9 +248,9 @@ export const filtered = (text: string, filter: string): string => {
   if (is('begin')) return lines.slice(lines.findIndex((line) => line.includes(what)) >>> 0).join('\n');
   if (!is('section')) return `% Invalid filter: ${filter.trim()}\n`;
   let inside = false;
-  const wanted = lines.filter((line) => {
+  const matchingLines = lines.filter((line) => {
     if (!/^\s/.test(line)) inside = line.includes(what);
     return inside;
   });
-  return wanted.join('\n');
+  return matchingLines.join('\n');
 };

@@ -133,7 +133,7 @@ type SeenDevices = {
   /** Throws `conflict` if the actor does not see a credential that the device is reached with. */
   checkCredentials(device: string): Promise<void>;
   /** Returns a page of devices, sorted by name. */
-  list(asked: DevicesAsked): Promise<DevicePage>;
+  list(request: DevicesAsked): Promise<DevicePage>;
   /**
    * Returns the calls for a request with this traceparent. Adapters pass it on where they can. The signal ends the
    * calls.

@@ -10,14 +10,14 @@ export type Waiting = { readonly go: () => void; readonly refuse: (error: unknow
  */
 export const waitInLine = (line: Waiting[], signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
-    const done = (): void => signal.removeEventListener('abort', leave);
+    const stopListening = (): void => signal.removeEventListener('abort', leave);
     const one: Waiting = {
       go: () => {
-        done();
+        stopListening();
         resolve();
       },
       refuse: (error) => {
-        done();
+        stopListening();
         reject(error);
       },
     };

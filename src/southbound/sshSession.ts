@@ -130,8 +130,8 @@ export const cliOf = async (shell: ClientChannel, how: Recognition): Promise<Cli
   /** The line that appears again after an empty one. */
   const findPrompt = async (): Promise<void> => {
     await until(looksLikePrompt, always);
-    for (let seen = ''; text.lastLine() !== seen; ) {
-      seen = text.lastLine();
+    for (let lastText = ''; text.lastLine() !== lastText; ) {
+      lastText = text.lastLine();
       send('');
       await until(looksLikePrompt, always);
     }

@@ -64,9 +64,9 @@ const lineOf = (log: string, event: StoredEvent): AnchorLine | undefined => {
 /** Tells the anchor of a log, in order, what it was not told yet. After a stop the last line may be told again. */
 export const tellRest = async ({ store, at, tell, left }: Needs, signal: AbortSignal): Promise<void> => {
   const checkpoint = checkpointOf(at);
-  const told = (await store.checkpoint(checkpoint)) ?? 0;
+  const lastPosition = (await store.checkpoint(checkpoint)) ?? 0;
   const waiting: StoredEvent[] = [];
-  for await (const events of store.read(digestStream, told)) waiting.push(...events);
+  for await (const events of store.read(digestStream, lastPosition)) waiting.push(...events);
   left(waiting.length);
   for (const [n, event] of waiting.entries()) {
     const line = lineOf(store.id, event);

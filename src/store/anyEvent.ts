@@ -89,13 +89,13 @@ const isPublishable = (type: string): boolean => {
  */
 export const foreignEvents = (sources: ForeignSources) => {
   // There are few types and many events.
-  const known = new Map<string, boolean>();
+  const verdicts = new Map<string, boolean>();
   const counts = (type: string): boolean => {
-    const before = known.get(type);
+    const before = verdicts.get(type);
     if (before !== undefined) return before;
     const { source } = splitType(type);
     const now = sources.some((begin) => source.startsWith(begin)) && isPublishable(type);
-    if (known.size < mostKnown) known.set(type, now);
+    if (verdicts.size < mostKnown) verdicts.set(type, now);
     return now;
   };
   return ({ stream, type }: Placed): boolean => !stream.startsWith('$') && !isOwnStream(stream) && counts(type);

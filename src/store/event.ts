@@ -42,8 +42,8 @@ const parts = new Map<string, { source: string; topic: string }>();
 
 /** Source and topic of an event type, split at the last colon. */
 export const splitType = (type: string): { readonly source: string; readonly topic: string } => {
-  const known = parts.get(type);
-  if (known) return known;
+  const typeParts = parts.get(type);
+  if (typeParts) return typeParts;
   const colon = type.lastIndexOf(':');
   const split = { source: type.slice(0, colon), topic: type.slice(colon + 1) };
   if (parts.size < 10_000) parts.set(type, split);
@@ -87,8 +87,8 @@ const longestParsed = 4096;
 /** Parses an event of the log. Throws `BadEvent`. */
 export const decode = (event: StoredEvent): Recorded => {
   const place = event.position % mostParsed;
-  const known = parsedLast[place];
-  if (known?.event === event) return known.recorded;
+  const lastParsed = parsedLast[place];
+  if (lastParsed?.event === event) return lastParsed.recorded;
   const recorded = parse(event);
   if (event.data.length + event.metadata.length <= longestParsed) parsedLast[place] = { event, recorded };
   return recorded;

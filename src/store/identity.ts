@@ -29,8 +29,8 @@ export const readIdentity = async (store: Pick<EventStore, 'read'>): Promise<str
 export const ensureIdentity = async (
   store: Pick<EventStore, 'read' | 'append'> & { readonly id?: string },
 ): Promise<string> => {
-  const known = await readIdentity(store);
-  if (known !== undefined) return known;
+  const storedIdentity = await readIdentity(store);
+  if (storedIdentity !== undefined) return storedIdentity;
   const id = store.id ?? randomUUID();
   try {
     await store.append(identityStream, -1, [identityEvent(id)]);

@@ -42,7 +42,7 @@ type Newest = { revision: number; hash: string | undefined };
  * reason when one is damaged. The hashes of up to `streams` streams are kept in memory. The hash of another stream is
  * looked up.
  */
-export const checker = (kept: Kept, streams: number) => {
+export const checker = (places: Kept, streams: number) => {
   // The map grows with use, because most checks see few streams. A hash that is not in the map is looked up.
   const hashes = new Map<string, Newest>();
   let last = 0;
@@ -56,28 +56,28 @@ export const checker = (kept: Kept, streams: number) => {
    */
   const hashBefore = (
     { stream, revision, position }: StoredEvent,
-    known: Newest | undefined,
+    newest: Newest | undefined,
   ): string | null | undefined => {
     if (revision === 0) return '';
-    if (known?.revision === revision - 1) return known.hash;
-    const before = kept.find(stream, revision - 1);
+    if (newest?.revision === revision - 1) return newest.hash;
+    const before = places.find(stream, revision - 1);
     return before && before.position < position ? hashIn(before.metadata) : null;
   };
 
   /** True if an event without a link never had one, and is as it was written. */
   const unlinkedIsRight = (event: StoredEvent, previous: string | undefined): boolean => {
-    const sum = kept.sumAt(event.position);
+    const sum = places.sumAt(event.position);
     if (sum !== undefined) return sum === sumOf(event);
-    if (event.position > kept.sumsSince) return false;
-    if (isPart(event)) return kept.arePartsRight(event.stream);
+    if (event.position > places.sumsSince) return false;
+    if (isPart(event)) return places.arePartsRight(event.stream);
     const hadLink = previous !== undefined && previous !== '';
     return !hadLink && !mentionsHash(event.metadata);
   };
 
-  const fault = (event: StoredEvent, hash: string | undefined, known: Newest | undefined): string | undefined => {
+  const fault = (event: StoredEvent, hash: string | undefined, newest: Newest | undefined): string | undefined => {
     const { stream, revision, id, type, data, metadata } = event;
     const place = `event ${revision} of stream ${stream}`;
-    const previous = hashBefore(event, known);
+    const previous = hashBefore(event, newest);
     if (previous === null) return `event ${revision - 1} of stream ${stream} does not come before event ${revision}`;
     if (hash === undefined) return unlinkedIsRight(event, previous) ? undefined : `${place} is not what was written`;
     // The event before is foreign and has no hash, so this link cannot be checked.
@@ -87,11 +87,11 @@ export const checker = (kept: Kept, streams: number) => {
       : `${place} is not what was written`;
   };
 
-  const remember = ({ stream, revision }: StoredEvent, part: string | undefined, known: Newest | undefined): void => {
+  const remember = ({ stream, revision }: StoredEvent, part: string | undefined, newest: Newest | undefined): void => {
     const hash = part === undefined ? undefined : copyOf(part);
-    if (known) {
-      known.revision = revision;
-      known.hash = hash;
+    if (newest) {
+      newest.revision = revision;
+      newest.hash = hash;
       return;
     }
     if (hashes.size >= streams) hashes.clear();
@@ -107,12 +107,12 @@ export const checker = (kept: Kept, streams: number) => {
     next(event: StoredEvent): string | undefined {
       const missing = gap(event.position);
       const hash = hashIn(event.metadata);
-      const known = hashes.get(event.stream);
-      const wrong = missing ?? fault(event, hash, known);
+      const newestOfStream = hashes.get(event.stream);
+      const wrong = missing ?? fault(event, hash, newestOfStream);
       last = event.position;
-      remember(event, hash, known);
+      remember(event, hash, newestOfStream);
       // An operator may have accepted the damage: then there is a sum of the present content.
-      if (wrong === undefined || (!missing && kept.sumAt(event.position) === sumOf(event))) return undefined;
+      if (wrong === undefined || (!missing && places.sumAt(event.position) === sumOf(event))) return undefined;
       return wrong;
     },
     /** Why the events up to a position are not complete; undefined when they are. */

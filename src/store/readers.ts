@@ -41,14 +41,14 @@ export const placesInPast = (places: ReadonlyMap<string, number>, head: number):
 
 /** Moves the places of readers to another log, whose events come in the same order at other positions. */
 export const movedPlaces = (places: ReadonlyMap<string, number>) => {
-  const left = [...places].sort(([, one], [, other]) => one - other);
+  const placesInOrder = [...places].sort(([, one], [, other]) => one - other);
   const moved = new Map<string, number>();
   let before = 0;
   /** Settles the places that lie before a position of the source. */
   const settle = (position: number): void => {
-    for (let [first] = left; first && first[1] < position; [first] = left) {
+    for (let [first] = placesInOrder; first && first[1] < position; [first] = placesInOrder) {
       moved.set(first[0], before);
-      left.shift();
+      placesInOrder.shift();
     }
   };
   return {

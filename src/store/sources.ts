@@ -82,8 +82,8 @@ export const storeSource = async (store: EventStore): Promise<Source> => {
     events: async function* () {
       for await (const { events } of store.readAll(0)) {
         // A scavenge removes old checkpoints. Like all that no digest covers, they say nothing about resources.
-        const kept = upToHead(events).filter(isLine);
-        if (kept.length > 0) yield kept;
+        const lines = upToHead(events).filter(isLine);
+        if (lines.length > 0) yield lines;
       }
     },
     close: () => store.close(),

@@ -69,7 +69,7 @@ const options: { readonly [name: string]: Check } = {
 
 // The client compares names of options in this form.
 const flat = (name: string): string => name.toLowerCase().replace(/[_-]/g, '');
-const known = new Map(Object.entries(options).map(([name, check]) => [flat(name), { name, check }]));
+const optionChecks = new Map(Object.entries(options).map(([name, check]) => [flat(name), { name, check }]));
 
 /** The parts of a connection string of EventStoreDB. Options have the names that `logUrl` knows. */
 export type EsdbUrl = {
@@ -89,7 +89,9 @@ export const esdbUrl = (url: string): EsdbUrl => {
   const parts = {
     hosts: hosts.split(',').map((host) => (/:\d+$/.test(host) ? host : `${host}:2113`)),
     discover: discover !== undefined,
-    options: new Map(pairsIn(query).map(([key, value]) => [known.get(flat(key))?.name ?? key, decoded(value) ?? ''])),
+    options: new Map(
+      pairsIn(query).map(([key, value]) => [optionChecks.get(flat(key))?.name ?? key, decoded(value) ?? '']),
+    ),
   };
   if (credentials === undefined) return parts;
   const [user = '', password = ''] = credentials.split(':').map((text) => decoded(text) ?? '');
@@ -107,7 +109,7 @@ const faultsOf = (url: string): readonly string[] => {
   if (!parts) return [`cannot be read; it must be ${logUrlForms}`];
   const { credentials, query, discover } = parts;
   const hosts = (parts.hosts ?? '').split(',');
-  const given = new Map<string, string>();
+  const optionTexts = new Map<string, string>();
   const faults: string[] = [];
   if (credentials !== undefined && !(/^[^:\s]+:[^:\s]+$/.test(credentials) && decoded(credentials) !== undefined))
     faults.push(
@@ -117,7 +119,7 @@ const faultsOf = (url: string): readonly string[] => {
     faults.push('has hosts that cannot be read: each is a name or IPv4 address, and a port');
   if (discover && hosts.length > 1) faults.push('takes one host with esdb+discover://, a DNS name of all nodes');
   for (const [key, value, ...rest] of pairsIn(query)) {
-    const option = known.get(flat(key));
+    const option = optionChecks.get(flat(key));
     const text = decoded(value);
     if (option === undefined) {
       faults.push(`has an option that is not known; known are ${Object.keys(options).join(', ')}`);
@@ -126,12 +128,12 @@ const faultsOf = (url: string): readonly string[] => {
     } else {
       const fault = option.check(text);
       if (fault) faults.push(`has ${option.name}, which ${fault}`);
-      given.set(option.name, text);
+      optionTexts.set(option.name, text);
     }
   }
-  if (credentials !== undefined && given.get('tls') === 'false')
+  if (credentials !== undefined && optionTexts.get('tls') === 'false')
     faults.push('has credentials and tls=false: the client sends no credentials without TLS');
-  if (given.has('userCertFile') !== given.has('userKeyFile'))
+  if (optionTexts.has('userCertFile') !== optionTexts.has('userKeyFile'))
     faults.push('has one of userCertFile and userKeyFile: both are needed');
   return faults;
 };

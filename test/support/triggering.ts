@@ -50,7 +50,7 @@ export const triggersOn = (node: TestNode, store: EventStore, more: Options = {}
     mayFire: (event) => mayFire(event) && isForSomebody(event),
     viewerOf,
     sees,
-    reached: async (position) => node.settled(position),
+    whenProjected: async (position) => node.settled(position),
     decidedAtOnce: () => 3,
     rate: 1_000_000,
     leadership: leading(),

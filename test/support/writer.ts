@@ -139,7 +139,7 @@ export const writer = (
     handle,
     events: streams.events,
     reactions: [boxReaction],
-    reached: async () => undefined,
+    whenProjected: async () => undefined,
     leadership: leading(),
     ready: async () => undefined,
     pauses: shortPauses,

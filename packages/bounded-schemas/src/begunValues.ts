@@ -30,10 +30,10 @@ type Rewrite = (part: Part) => Part;
 const possible: Rewrite = (part) => {
   if (typeof part === 'boolean') return part;
   const { not, if: condition, then = true, else: otherwise = true, oneOf, ...rest } = part;
-  const made: Record<string, unknown> = {};
+  const record: Record<string, unknown> = {};
   for (const [keyword, value] of Object.entries(rest))
-    if (!mendable.has(keyword)) made[keyword] = rewritten(keyword, value, possible);
-  if (not !== undefined) made.not = certain(not as Part);
+    if (!mendable.has(keyword)) record[keyword] = rewritten(keyword, value, possible);
+  if (not !== undefined) record.not = certain(not as Part);
   const further: Part[] = [];
   if (condition !== undefined)
     further.push(
@@ -42,7 +42,9 @@ const possible: Rewrite = (part) => {
       { if: possible(condition as Part), else: possible(otherwise as Part) },
     );
   if (oneOf !== undefined) further.push({ anyOf: (oneOf as readonly Part[]).map(possible) });
-  return further.length === 0 ? made : { ...made, allOf: [...((made.allOf as Part[] | undefined) ?? []), ...further] };
+  return further.length === 0
+    ? record
+    : { ...record, allOf: [...((record.allOf as Part[] | undefined) ?? []), ...further] };
 };
 
 const lists = ['allOf', 'anyOf', 'prefixItems'];
@@ -67,16 +69,16 @@ const lasting = new Set([
 /** Fits only what every completion makes fit. Where that is not easy to say, it fits nothing. */
 const certain: Rewrite = (part) => {
   if (typeof part === 'boolean') return part;
-  const made: Record<string, unknown> = {};
+  const record: Record<string, unknown> = {};
   for (const [keyword, value] of Object.entries(part)) {
-    if (keyword === '$ref') made.$ref = surely(value);
-    else if (keyword === 'not') made.not = possible(value as Part);
-    else if (keyword === 'allOf' || keyword === 'anyOf') made[keyword] = rewritten(keyword, value, certain);
-    else if (keyword === 'properties') Object.assign(made, presentProperties(value as Json, part.required));
-    else if (lasting.has(keyword) && !holdsObjects(keyword, value)) made[keyword] ??= value;
+    if (keyword === '$ref') record.$ref = surely(value);
+    else if (keyword === 'not') record.not = possible(value as Part);
+    else if (keyword === 'allOf' || keyword === 'anyOf') record[keyword] = rewritten(keyword, value, certain);
+    else if (keyword === 'properties') Object.assign(record, presentProperties(value as Json, part.required));
+    else if (lasting.has(keyword) && !holdsObjects(keyword, value)) record[keyword] ??= value;
     else return false;
   }
-  return made;
+  return record;
 };
 
 /** Properties that are there. One that is not may still get a value that does not fit. */

@@ -11,10 +11,10 @@ export type Budget = {
 const spent = new Error('No steps left');
 
 export const budgetOf = (): Budget => {
-  let left = 0;
+  let remaining = 0;
   return {
     within: (steps, work) => {
-      left = steps;
+      remaining = steps;
       try {
         return work();
       } catch (error) {
@@ -23,8 +23,8 @@ export const budgetOf = (): Budget => {
       }
     },
     spend: (steps) => {
-      left -= steps;
-      if (left < 0) throw spent;
+      remaining -= steps;
+      if (remaining < 0) throw spent;
     },
   };
 };

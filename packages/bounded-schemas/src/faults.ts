@@ -39,13 +39,13 @@ const wordsOf = (error: ErrorObject): string => {
       return 'is required';
     case 'dependencies':
     case 'dependentRequired':
-      return `is required beside ${shown(params.property)}`;
+      return `is required beside ${shortText(params.property)}`;
     case 'additionalProperties':
       return `is not a known field${suggestion(error)}`;
     case 'unevaluatedProperties':
       return 'is not a known field';
     case 'const':
-      return `must be ${shown(params.allowedValue)}`;
+      return `must be ${shortText(params.allowedValue)}`;
     case 'enum':
       return oneOf(params.allowedValues);
     case 'type':
@@ -68,12 +68,12 @@ const wordsOf = (error: ErrorObject): string => {
 const suggestion = ({ params, parentSchema }: ErrorObject): string => {
   const { properties = {} } = (parentSchema ?? {}) as { readonly properties?: object };
   const near = nearestName(String(params.additionalProperty), Object.keys(properties));
-  return near === undefined ? '' : `; did you mean ${shown(near)}?`;
+  return near === undefined ? '' : `; did you mean ${shortText(near)}?`;
 };
 
 const oneOf = (values: readonly unknown[]): string =>
   values.length === 0
     ? 'has no allowed values: its enum is empty'
-    : `must be one of ${values.slice(0, mostFaults).map(shown).join(', ')}`;
+    : `must be one of ${values.slice(0, mostFaults).map(shortText).join(', ')}`;
 
-const shown = (value: unknown): string => cut(JSON.stringify(value) ?? '', 100);
+const shortText = (value: unknown): string => cut(JSON.stringify(value) ?? '', 100);

@@ -26,8 +26,8 @@ export const filters = (most: number): Filters => {
 
   const keyOf = (schema: unknown): string => {
     const isObject = typeof schema === 'object' && schema !== null;
-    const known = isObject ? keys.get(schema) : undefined;
-    const key = known ?? hash('sha256', JSON.stringify(schema), 'base64');
+    const schemaKey = isObject ? keys.get(schema) : undefined;
+    const key = schemaKey ?? hash('sha256', JSON.stringify(schema), 'base64');
     if (isObject) keys.set(schema, key);
     return key;
   };
@@ -36,8 +36,8 @@ export const filters = (most: number): Filters => {
     of: (schema) => {
       if (schema === null) return all;
       const key = keyOf(schema);
-      const known = compiled.get(key);
-      if (known) return known;
+      const compiledSchema = compiled.get(key);
+      if (compiledSchema) return compiledSchema;
       const { filter, bytes } = compileFilter(schema);
       compiled.set(key, filter, { size: Math.min(bytes, mostBytes) });
       return filter;

@@ -22,8 +22,9 @@ const isRegex = (text: string): boolean => {
 };
 
 const withOffset = (format: Format): Format => {
-  const known = bounded(format);
-  return (text: string) => /(?:z|[+-]\d\d:\d\d)$/i.test(text) && typeof known === 'function' && known(text) === true;
+  const boundedFormat = bounded(format);
+  return (text: string) =>
+    /(?:z|[+-]\d\d:\d\d)$/i.test(text) && typeof boundedFormat === 'function' && boundedFormat(text) === true;
 };
 
 /** The formats that are checked (README.md). None of them takes long for any text. */

@@ -18,7 +18,7 @@ export type Patterns = { readonly get: (text: string) => Pattern; readonly instr
  * one that is too large.
  */
 export const linearPatterns = (syntax: Syntax = 'ecma', flags = 0): Patterns => {
-  const known = new Map<string, Pattern>();
+  const patternCache = new Map<string, Pattern>();
   let characters = 0;
   let all = 0;
   const added = (text: string): Pattern => {
@@ -32,10 +32,10 @@ export const linearPatterns = (syntax: Syntax = 'ecma', flags = 0): Patterns => 
     if (all > mostInstructionsInAll)
       throw new SchemaError('The patterns are too large together: repetitions count as often as they say');
     const pattern = { expression, instructions };
-    known.set(text, pattern);
+    patternCache.set(text, pattern);
     return pattern;
   };
-  return { get: (text) => known.get(text) ?? added(text), instructions: () => all };
+  return { get: (text) => patternCache.get(text) ?? added(text), instructions: () => all };
 };
 
 /**

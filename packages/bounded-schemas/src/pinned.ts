@@ -44,8 +44,9 @@ const look = (schema: unknown, besideRef: boolean, to: { readonly found: Found; 
   const properties = own(schema, 'properties');
   for (const [name, member] of isObject(properties) ? Object.entries(properties) : []) {
     const constants = constantsIn(member, besideRef, levels - 1);
-    const known = found.constants.get(name);
-    if (constants && (!known || constants.length < known.length)) found.constants.set(name, constants);
+    const constantValues = found.constants.get(name);
+    if (constants && (!constantValues || constants.length < constantValues.length))
+      found.constants.set(name, constants);
   }
   for (const part of list(own(schema, 'allOf'))) look(part, besideRef, { found, levels: levels - 1 });
 };

@@ -131,13 +131,13 @@ const reachable = (root: Place, target: Places['target']) => {
 const sameValue = ['$ref', 'not', 'if', 'then', 'else', 'allOf', 'anyOf', 'oneOf', 'dependentSchemas', 'dependencies'];
 
 const refuseEndless = (parts: Parts): void => {
-  const done = new Set<unknown>();
+  const visited = new Set<unknown>();
   const follow = (part: Part | undefined, above: ReadonlySet<Part>): void => {
-    if (typeof part !== 'object' || done.has(part)) return;
+    if (typeof part !== 'object' || visited.has(part)) return;
     if (above.has(part)) throw new SchemaError('The schema refers to itself without an end');
     const around = new Set([...above, part]);
     for (const keyword of sameValue) for (const next of heldIn(part, keyword, parts)) follow(next, around);
-    done.add(part);
+    visited.add(part);
   };
   for (const part of parts.values()) follow(part, new Set());
 };
@@ -147,5 +147,5 @@ const heldIn = (part: Exclude<Part, boolean>, keyword: string, parts: Parts): re
   if (typeof value === 'string') return [parts.get(value)];
   if (typeof value !== 'object' || value === null) return [];
   if (keyword === 'not' || keyword === 'if' || keyword === 'then' || keyword === 'else') return [value as Part];
-  return Object.values(value).filter((held) => !Array.isArray(held));
+  return Object.values(value).filter((value) => !Array.isArray(value));
 };

@@ -50,7 +50,7 @@ export const placesIn = (document: unknown, dialect: Dialect, onPattern: OnPatte
   const references: { readonly from: Place; readonly ref: string }[] = [];
 
   const visit = (schema: unknown, at: string, around: Resource): Place => {
-    if (typeof schema === 'boolean') return noted({ at, schema, resource: around, held: [] });
+    if (typeof schema === 'boolean') return notePlace({ at, schema, resource: around, held: [] });
     if (!isObject(schema)) throw new SchemaError(`${at} is no schema`);
     requireKnown(schema, at, dialect);
     // In draft-07 no keyword beside a `$ref` counts, not even `$id`.
@@ -58,7 +58,7 @@ export const placesIn = (document: unknown, dialect: Dialect, onPattern: OnPatte
     const [address = '', fragment = ''] = typeof schema.$id === 'string' && !alone ? schema.$id.split('#', 2) : [];
     const resource = address === '' ? around : open.at(resolved(address, around.base), at);
     const held: Held[] = [];
-    const place = noted({ at, schema, resource, held });
+    const place = notePlace({ at, schema, resource, held });
     if (!alone) nameIn(resource, place, fragment);
     tellPatterns(schema, at, onPattern);
     for (const ref of [schema.$ref, schema.$dynamicRef])
@@ -73,7 +73,7 @@ export const placesIn = (document: unknown, dialect: Dialect, onPattern: OnPatte
     }
     return place;
   };
-  const noted = (place: Place): Place => {
+  const notePlace = (place: Place): Place => {
     if (places.set(place.at, place).size > mostSchemas)
       throw new SchemaError(`A schema may have ${mostSchemas} schemas within`);
     return place;

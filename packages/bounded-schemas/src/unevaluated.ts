@@ -32,10 +32,10 @@ export const addUnevaluated = (ajv: Ajv, tools: Tools): void => {
       compile: (rest: Part, { [keyword]: _, ...around }: AnySchemaObject) => {
         const check: Check = (value, context) => {
           const members = keyword === 'unevaluatedItems' ? itemsOf(value) : propertiesOf(value);
-          const seen = seenIn(value, ajv, tools);
+          const isEvaluated = seenIn(value, ajv, tools);
           const errors: Partial<ErrorObject>[] = [];
           for (const [key, member] of members) {
-            if (!seen(around, key))
+            if (!isEvaluated(around, key))
               errors.push(
                 ...faultsOf(member, rest, { keyword, instancePath: `${context?.instancePath ?? ''}${step(key)}` }, ajv),
               );
@@ -103,19 +103,19 @@ const seenIn = (value: unknown, ajv: Ajv, { parts, spend, fits }: Tools) => {
     return Object.keys(schema.patternProperties ?? {}).some((pattern) => fits(name, pattern));
   };
 
-  const known = new Map<Json, readonly unknown[]>();
+  const evaluatedCache = new Map<Json, readonly unknown[]>();
   const applied = (schema: Json): readonly unknown[] => {
-    const all = known.get(schema) ?? appliedTo(value, schema, parts, holds);
-    known.set(schema, all);
+    const all = evaluatedCache.get(schema) ?? appliedTo(value, schema, parts, holds);
+    evaluatedCache.set(schema, all);
     return all;
   };
-  const seen = (schema: unknown, key: Key): boolean => {
+  const isEvaluated = (schema: unknown, key: Key): boolean => {
     spend(5);
     if (!isObject(schema)) return false;
     if (typeof key === 'number' ? itemSeen(schema, key) : propertySeen(schema, key)) return true;
-    return applied(schema).some((other) => seen(other, key));
+    return applied(schema).some((other) => isEvaluated(other, key));
   };
-  return seen;
+  return isEvaluated;
 };
 
 /** The subschemas that apply to the value, if the value fits the schema. */

@@ -19,7 +19,7 @@ const told = (schema: unknown): unknown => {
     const variants: unknown = apart[keyword];
     const choice =
       Array.isArray(variants) && variants.every((variant) => typeof variant === 'object')
-        ? chosen(variants)
+        ? chooseVariant(variants)
         : undefined;
     if (!choice) continue;
     delete apart[keyword];
@@ -29,7 +29,7 @@ const told = (schema: unknown): unknown => {
   return apart;
 };
 
-const chosen = (variants: readonly Schema[]): Schema | undefined =>
+const chooseVariant = (variants: readonly Schema[]): Schema | undefined =>
   variants.length > 1 ? (byValue(variants) ?? byType(variants) ?? byTag(variants)) : variants[0];
 
 const constants = (schema: Schema | boolean | undefined): readonly unknown[] | undefined => {
@@ -50,7 +50,7 @@ const byType = (variants: readonly Schema[]): Schema | undefined => {
   const choices = [...all].map((type) => {
     const possible = variants.filter((_, i) => types[i]?.includes(type));
     // If all variants are still possible, another round would never end.
-    const narrower = possible.length < variants.length ? chosen(possible) : undefined;
+    const narrower = possible.length < variants.length ? chooseVariant(possible) : undefined;
     return { if: { type }, then: narrower ?? { anyOf: possible } };
   });
   return { type: [...all], allOf: choices };

@@ -43,9 +43,9 @@ export const compileUserSchema = (schema: unknown, values: Values = 'whole'): Us
   const measured = measure(schema);
   if (!measured.ok) return measured;
   const key = `${values} ${measured.text}`;
-  const known = compiled.get(key) ?? attempt(measured.schema, usual(values));
-  compiled.set(key, known);
-  return known;
+  const compiledSchema = compiled.get(key) ?? attempt(measured.schema, usual(values));
+  compiled.set(key, compiledSchema);
+  return compiledSchema;
 };
 
 /** The faults of a value under the schema of a user; none if the schema cannot be used. */
@@ -117,10 +117,10 @@ export const schemaFaultOf = (schema: unknown): SchemaFaultFound => {
   const measured = measure(schema);
   if (!measured.ok) return { schemaFault: measured.reason };
   const key = hash('sha256', measured.text, 'base64');
-  const known = found.get(key);
-  if (known) return known;
-  const made = compiled.peek(`whole ${measured.text}`) ?? attempt(measured.schema, usual('whole'));
-  const fault = made.ok ? {} : { schemaFault: made.reason };
+  const cachedFault = found.get(key);
+  if (cachedFault) return cachedFault;
+  const compiledWhole = compiled.peek(`whole ${measured.text}`) ?? attempt(measured.schema, usual('whole'));
+  const fault = compiledWhole.ok ? {} : { schemaFault: compiledWhole.reason };
   found.set(key, fault);
   return fault;
 };
@@ -148,9 +148,9 @@ const compile = (
   const quick = checked(parts, patterns.get, mostSteps);
   let detailed: typeof quick | undefined;
   const explained = (value: unknown): readonly SchemaFault[] | undefined => {
-    const made = detailed ?? explaining(parts, patterns.get) ?? quick;
-    if (details === 'kept') detailed = made;
-    return made(value);
+    const check = detailed ?? explaining(parts, patterns.get) ?? quick;
+    if (details === 'kept') detailed = check;
+    return check(value);
   };
 
   return (value) => {

@@ -92,8 +92,13 @@ const noAnswer = (): AuditRefused => new AuditRefused('The platform answers what
  * `AuditRefused` if the platform does not answer with 200.
  */
 export const audit = (platform: Platform) => {
-  const ask = async <T>(path: string, query: Query = {}, sent?: Sent): Promise<T> => {
-    const answer = await send(platform, { method: sent ? 'POST' : 'GET', path: `/audit/${path}`, query, ...sent });
+  const ask = async <T>(path: string, query: Query = {}, request?: Sent): Promise<T> => {
+    const answer = await send(platform, {
+      method: request ? 'POST' : 'GET',
+      path: `/audit/${path}`,
+      query,
+      ...request,
+    });
     if (answer.status !== 200) throw new AuditRefused(await refusalIn(answer), answer.status);
     const found = objectIn(await textOf(answer));
     if (!found) throw noAnswer();
@@ -113,7 +118,7 @@ export const audit = (platform: Platform) => {
 
   return {
     /** The events that are wanted and that the account may see. */
-    events: (wanted: AuditSearch = {}): AsyncGenerator<AuditEvent, void, undefined> => pages('events', wanted),
+    events: (search: AuditSearch = {}): AsyncGenerator<AuditEvent, void, undefined> => pages('events', search),
     /** What happened to a resource, and what each event changed. */
     resource: (kind: string, id: string): AsyncGenerator<AuditHistoryEntry, void, undefined> =>
       pages(`resources/${encodeURIComponent(kind)}/${encodeURIComponent(id)}`),

@@ -96,15 +96,15 @@ async function* connection(subscription: Subscription, state: State): AsyncGener
       for (const { event, data, comment } of read(decoder.decode(bytes, { stream: true }))) {
         if (comment !== undefined) passed(state, comment);
         if (data === undefined) continue;
-        const told = objectIn(data);
+        const message = objectIn(data);
         if (event === 'dropped') {
-          if (told?.reason === 'rights')
+          if (message?.reason === 'rights')
             throw new EventStreamEnded('The account may no longer read events of the platform');
           return;
         }
-        if (!told || !isEvent(told)) throw new EventStreamEnded('The platform sends what is no event');
+        if (!message || !isEvent(message)) throw new EventStreamEnded('The platform sends what is no event');
         // The position counts as soon as the event is given out: it is given out once.
-        if (passed(state, String(told.position))) yield told;
+        if (passed(state, String(message.position))) yield message;
         if (closing.signal.aborted) return;
       }
     }
@@ -128,8 +128,8 @@ const passed = (state: State, position: string): boolean => {
 };
 
 /** True if it has what each event has. What a topic says is not looked at. */
-const isEvent = (told: Readonly<Record<string, unknown>>): told is PlatformEvent => {
-  const { position, id, source, topic, actor, resource } = told;
+const isEvent = (message: Readonly<Record<string, unknown>>): message is PlatformEvent => {
+  const { position, id, source, topic, actor, resource } = message;
   return (
     Number.isSafeInteger(position) &&
     [id, source, topic].every((text) => typeof text === 'string') &&

@@ -29,7 +29,7 @@ export type AtWork = {
   /** The value of the header `X-Claim`, for events that the worker publishes for this job. */
   readonly claim: string;
   /** Says how far it is: 0 to 100 percent, a message of 1,024 characters at most. The next heartbeat tells the platform. */
-  readonly progress: (said: Progress) => void;
+  readonly progress: (report: Progress) => void;
   /** Resolves at once, or when a job that is paused goes on or the signal aborts. Call it between steps. */
   readonly resumed: () => Promise<void>;
 };
@@ -221,9 +221,9 @@ const heartbeats = ({ send }: Requests, { id, claim }: Claimed, lease: number, l
   leaving.signal.addEventListener('abort', resume);
   const lost = (why: string): void => leaving.abort(new Error(why));
 
-  const heed = (asked: unknown): void => {
-    if (asked === 'cancel') lost('The job was canceled');
-    if (asked !== 'pause') resume();
+  const heed = (answer: unknown): void => {
+    if (answer === 'cancel') lost('The job was canceled');
+    if (answer !== 'pause') resume();
     else if (!leaving.signal.aborted)
       paused ??= new Promise((resolve) => {
         goOn = resolve;
@@ -239,20 +239,20 @@ const heartbeats = ({ send }: Requests, { id, claim }: Claimed, lease: number, l
       else if (isRefused(status)) lost('The claim is lost');
     }
   };
-  const done = beat();
+  const beating = beat();
 
   return {
-    progress: (said: Progress): void => {
-      const { percent = 0, message = '' } = said;
+    progress: (report: Progress): void => {
+      const { percent = 0, message = '' } = report;
       if (!(percent >= 0 && percent <= 100)) throw new RangeError(`${percent} percent is not from 0 to 100`);
       if (message.length > mostMessage) throw new RangeError(`The message has more than ${mostMessage} characters`);
-      progress = said;
+      progress = report;
     },
     resumed: async (): Promise<void> => paused,
     stop: async (): Promise<void> => {
       ended.abort();
       resume();
-      await done;
+      await beating;
     },
   };
 };
@@ -316,8 +316,8 @@ export const work = async (options: Work | TaskWork): Promise<void> => {
   try {
     while (!stop.aborted) {
       for (const claimed of await claimMore()) {
-        const done = carryOut(claimed).finally(() => running.delete(done));
-        running.add(done);
+        const carrying = carryOut(claimed).finally(() => running.delete(carrying));
+        running.add(carrying);
       }
       while (running.size >= atOnce) await Promise.race(running);
     }

@@ -28,8 +28,8 @@ export const fairQueue = ({ atOnce, mostWaiting, full }: Limits) => {
   const makeRoom = (key: string): void => {
     let longest: Waiting[] = [];
     for (const queue of waiting.values()) if (queue.length > longest.length) longest = queue;
-    const wanted = (waiting.get(key)?.length ?? 0) + 1;
-    const last = longest.length > wanted ? longest.pop() : undefined;
+    const waitingCount = (waiting.get(key)?.length ?? 0) + 1;
+    const last = longest.length > waitingCount ? longest.pop() : undefined;
     if (!last) throw full();
     last.giveUp(full());
     count--;
@@ -48,8 +48,8 @@ export const fairQueue = ({ atOnce, mostWaiting, full }: Limits) => {
   const begin = (key: string): void => void running.set(key, (running.get(key) ?? 0) + 1);
 
   const end = (key: string): void => {
-    const left = (running.get(key) ?? 0) - 1;
-    if (left > 0) running.set(key, left);
+    const remaining = (running.get(key) ?? 0) - 1;
+    if (remaining > 0) running.set(key, remaining);
     else running.delete(key);
   };
 

@@ -5,10 +5,10 @@ export const mutex = () => {
     const before = last.get(key);
     const mine = before ? before.then(work, work) : work();
     last.set(key, mine);
-    const done = () => {
+    const release = () => {
       if (last.get(key) === mine) last.delete(key);
     };
-    mine.then(done, done);
+    mine.then(release, release);
     return mine;
   };
 };

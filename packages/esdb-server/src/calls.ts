@@ -11,7 +11,7 @@ import { Fault, faultOf } from './faults.ts';
 type Writable = {
   readonly metadata: Metadata;
   getPeer(): string;
-  write(message: never, taken: () => void): boolean;
+  write(message: never, callback: () => void): boolean;
   end(): unknown;
   emit(event: 'error', error: Error): boolean;
   on(event: 'cancelled', then: () => void): unknown;

@@ -31,11 +31,11 @@ export class Fault extends Error {
   constructor(code: status, details: string, { trailers = {}, detail, wrong }: Options = {}) {
     // The message may contain text of the caller. The cut may leave half of a surrogate pair, which gRPC does not
     // accept.
-    const told = Buffer.from(details.slice(0, mostTold)).toString();
-    super(told);
+    const detailText = Buffer.from(details.slice(0, mostTold)).toString();
+    super(detailText);
     this.name = 'Fault';
     this.code = code;
-    this.details = told;
+    this.details = detailText;
     this.detail = detail ?? { name: 'event_store.client.Unknown', message: new shared.Unknown() };
     this.wrong = wrong;
     // Trailers are ASCII.

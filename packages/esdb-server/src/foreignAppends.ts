@@ -48,11 +48,11 @@ const placeOf = ({ stream, state, last, ids }: View, { expected, events }: Asked
  */
 export const foreignAppends = (store: LogToServe) => {
   // Events never change, so the ids of a stream at a revision stay the same.
-  const known = new LRUCache<string, Pick<View, 'last' | 'ids'>>({ max: keptStreams });
+  const views = new LRUCache<string, Pick<View, 'last' | 'ids'>>({ max: keptStreams });
 
   /** The ids of the newest events of a stream: `count`, or all if it has fewer. */
   const newestIds = async (stream: string, last: number, count: number): Promise<readonly string[]> => {
-    const before = known.get(stream);
+    const before = views.get(stream);
     if (before?.last === last && before.ids.length >= Math.min(count, last + 1)) return before.ids;
     return (await store.newest(stream, count)).map(({ id }) => id).reverse();
   };
@@ -61,24 +61,24 @@ export const foreignAppends = (store: LogToServe) => {
     const longest = Math.max(...all.map(({ events }) => events.length));
     const ids = await newestIds(stream, state.last, remembered + longest);
     const view: View = { stream, state, last: state.last, ids: [...ids] };
-    const outcomes = all.map(async (asked) => {
-      const place = placeOf(view, asked);
+    const outcomes = all.map(async (request) => {
+      const place = placeOf(view, request);
       const isNew = place === view.last;
       if (isNew) {
-        view.last += asked.events.length;
-        view.ids.push(...asked.events.map(({ id }) => id));
+        view.last += request.events.length;
+        view.ids.push(...request.events.map(({ id }) => id));
       }
       try {
-        return await store.append(stream, place, asked.events);
+        return await store.append(stream, place, request.events);
       } catch (error) {
-        if (isNew) known.delete(stream);
+        if (isNew) views.delete(stream);
         if (!(error instanceof WrongRevision)) throw error;
         // An append before this one was not stored. This one expects any revision, so its caller did nothing wrong.
-        if (isNew && asked.expected === 'any') throw unavailable('An append before this one failed; send it again');
-        throw wrongVersion('Append', stream, asked.expected, error.actual);
+        if (isNew && request.expected === 'any') throw unavailable('An append before this one failed; send it again');
+        throw wrongVersion('Append', stream, request.expected, error.actual);
       }
     });
-    known.set(stream, { last: view.last, ids: view.ids.slice(-keptIds) });
+    views.set(stream, { last: view.last, ids: view.ids.slice(-keptIds) });
     return outcomes;
   };
 };

@@ -86,14 +86,14 @@ export const foreignWrites = (store: LogToServe, now = () => new Date()) => {
    * The first append after a delete. If it expects no stream, it may repeat an append from before the delete, so that
    * case is tried first.
    */
-  const appendAgain = async (stream: string, state: StreamState, asked: Asked): Promise<Appended> => {
+  const appendAgain = async (stream: string, state: StreamState, request: Asked): Promise<Appended> => {
     const attempt = async (expected: Expected): Promise<Appended> => {
-      const [outcome] = await appendInOrder(stream, state, [{ ...asked, expected }]);
+      const [outcome] = await appendInOrder(stream, state, [{ ...request, expected }]);
       // One append has one outcome.
       return outcome!;
     };
-    const appended = await attempt(asked.expected).catch((error: unknown) => {
-      if (asked.expected === 'no_stream' && error instanceof Fault && error.wrong) return attempt(state.last);
+    const appended = await attempt(request.expected).catch((error: unknown) => {
+      if (request.expected === 'no_stream' && error instanceof Fault && error.wrong) return attempt(state.last);
       throw error;
     });
     if (appended.revision > state.last) await comeBack(stream, state);

@@ -19,8 +19,8 @@ export const pagesInTurns = () => {
 
   /** Waits for the account's turn. Resolves to the function that ends it. */
   const begin = (account: string): Promise<() => void> =>
-    new Promise((begun) => {
-      void fairly(account, () => new Promise<void>((end) => begun(end)));
+    new Promise((begin) => {
+      void fairly(account, () => new Promise<void>((end) => begin(end)));
     });
 
   /** The store for an account. The turn of a page lasts until the next one is asked for. */
@@ -45,13 +45,13 @@ export const pagesInTurns = () => {
     const follow = async function* (
       ...[after, filter, signal]: Parameters<LogToServe['follow']>
     ): AsyncGenerator<Batch> {
-      let reached = after;
+      let position = after;
       for await (const batch of inTurns(store.readAll(after, filter))) {
-        reached = batch.position;
+        position = batch.position;
         yield batch;
       }
       // New events come in small pages, for which nobody waits.
-      yield* store.follow(reached, filter, signal);
+      yield* store.follow(position, filter, signal);
     };
     return {
       ...store,

@@ -68,7 +68,7 @@ const sendSome = async (
   { after, count, passes, structured }: Some,
   { send, room }: Answering<ReadResp>,
 ): Promise<void> => {
-  let left = count;
+  let remaining = count;
   let last: StoredEvent | undefined;
   const breathe = breather();
   /** True: the caller does not keep up. */
@@ -78,12 +78,12 @@ const sendSome = async (
       last = event;
       if (!passes(event)) continue;
       const isTaken = await send(eventAnswer(event, structured), sizeOf(event));
-      if (--left < 1) return false;
+      if (--remaining < 1) return false;
       if (!isTaken) return true;
     }
     return false;
   };
-  while (left > 0 && (await sendOn())) await room();
+  while (remaining > 0 && (await sendOn())) await room();
 };
 
 /** Reads one stream from a revision on, forwards or backwards. */

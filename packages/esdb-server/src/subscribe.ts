@@ -37,11 +37,11 @@ const toAll = async (
   const interval = filter?.checkpointInterval ?? Infinity;
   const start = positionIn(from, await store.head());
   await send(confirmation());
-  let told = start;
+  let lastPosition = start;
   /** False: the subscriber does not keep up. */
   const passed = async (position: number, least: number): Promise<boolean> => {
-    if (!filter || position - told < least) return true;
-    told = position;
+    if (!filter || position - lastPosition < least) return true;
+    lastPosition = position;
     return send(checkpoint(position));
   };
   const breathe = breather();

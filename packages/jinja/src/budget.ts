@@ -40,14 +40,14 @@ export type Budget = {
 const looksEvery = 1000;
 
 /** `begun`: processor time when the rendering began. */
-export const newBudget = (begun = process.cpuUsage()): Budget => {
+export const newBudget = (startUsage = process.cpuUsage()): Budget => {
   let nextLook = looksEvery;
   let steps = 0;
   let made = 0;
   let printed = 0;
   let depth = 0;
   const look = (): void => {
-    const { user, system } = process.cpuUsage(begun);
+    const { user, system } = process.cpuUsage(startUsage);
     if (user + system > 1000 * limits.processorMs)
       throw limitError(`Rendering takes longer than ${limits.processorMs} ms`);
   };

@@ -52,11 +52,11 @@ export const inTemplate = <T>(run: Run, template: Loaded, work: () => T): T => {
   return result;
 };
 
-const shown = (template: Loaded | undefined): string => template?.name ?? 'the given text';
+const nameOfTemplate = (template: Loaded | undefined): string => template?.name ?? 'the given text';
 
 /** Why the templates, each of which has called the next one, are too many. */
 const tooDeep = (chain: readonly Loaded[]): PythonError => {
-  const names = chain.map(shown);
+  const names = chain.map(nameOfTemplate);
   for (const [first, name] of names.entries()) {
     const next = names.indexOf(name, first + 1);
     if (next < 0) continue;

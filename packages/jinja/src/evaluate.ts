@@ -28,10 +28,10 @@ export const argumentsOf = (
   scope: Scope,
   { args, kwargs, allArgs, allKwargs }: CallArguments,
 ): readonly [Value[], Map<string, Value>] => {
-  const given = args.map((arg) => evaluate(run, scope, arg));
+  const argumentValues = args.map((arg) => evaluate(run, scope, arg));
   const named = new Map<string, Value>();
   for (const [name, value] of kwargs) named.set(name, evaluate(run, scope, value));
-  if (allArgs) for (const value of each(run, evaluate(run, scope, allArgs))) given.push(value);
+  if (allArgs) for (const value of each(run, evaluate(run, scope, allArgs))) argumentValues.push(value);
   if (allKwargs) {
     const dict = evaluate(run, scope, allKwargs);
     if (!isDict(dict))
@@ -44,7 +44,7 @@ export const argumentsOf = (
       named.set(name, value);
     }
   }
-  return [given, named];
+  return [argumentValues, named];
 };
 
 /** Calls a value. Throws as Python does when it cannot be called. */
@@ -87,11 +87,11 @@ const applied = (run: Run, scope: Scope, node: Applied): Value => {
 
 /** `a < b < c`: compares each operand with the one before it, until a comparison does not hold. */
 const chained = (run: Run, scope: Scope, { first, rest }: Extract<Expression, { node: 'compare' }>): boolean => {
-  let left = evaluate(run, scope, first);
+  let leftValue = evaluate(run, scope, first);
   for (const [operator, part] of rest) {
     const right = evaluate(run, scope, part);
-    if (!compared(run, operator, left, right)) return false;
-    left = right;
+    if (!compared(run, operator, leftValue, right)) return false;
+    leftValue = right;
   }
   return true;
 };
@@ -125,22 +125,22 @@ export const evaluate = (run: Run, scope: Scope, node: Expression): Value => {
     case 'test':
       return applied(run, scope, node);
     case 'binary': {
-      const left = value(node.left);
+      const leftValue = value(node.left);
       const right = value(node.right);
       run.line = node.line;
-      return operate(run, node.operator, left, right);
+      return operate(run, node.operator, leftValue, right);
     }
     case 'sign':
       return signed(node.sign, value(node.of));
     case 'not':
       return !truthy(value(node.of));
     case 'and': {
-      const left = value(node.left);
-      return truthy(left) ? value(node.right) : left;
+      const leftValue = value(node.left);
+      return truthy(leftValue) ? value(node.right) : leftValue;
     }
     case 'or': {
-      const left = value(node.left);
-      return truthy(left) ? left : value(node.right);
+      const leftValue = value(node.left);
+      return truthy(leftValue) ? leftValue : value(node.right);
     }
     case 'compare':
       return chained(run, scope, node);

@@ -76,7 +76,7 @@ const filtered = (run: Run, scope: Scope, node: FilterNode, text: string): Value
 };
 
 /** Yields the items that pass the loop's own test. */
-function* chosen(run: Run, scope: Scope, { target, test }: Node<'for'>, over: Value): Generator<Value> {
+function* chooseItems(run: Run, scope: Scope, { target, test }: Node<'for'>, over: Value): Generator<Value> {
   for (const item of each(run, over)) {
     const inner = innerScope(scope);
     assign(run, inner, target, item);
@@ -102,12 +102,12 @@ const repeat = (rendering: Rendering, repetition: Repetition): void => {
       repeat(rendering, { node, scope, over: inner, into: text, depth: depth + 1 });
       return asValue(run, text.text);
     });
-  const items: Value = node.test ? generator('do_filter', chosen(run, scope, node, over)) : over;
+  const items: Value = node.test ? generator('do_filter', chooseItems(run, scope, node, over)) : over;
   const loop: Loop = loopOver(run, items, depth, node.recursive ? again : undefined);
   let any = false;
   for (let item = loop.next(); item !== undefined; item = loop.next()) {
     any = true;
-    const inner = innerScope(scope, new Map<string, Value>(node.extended ? [['loop', loop.seen]] : []));
+    const inner = innerScope(scope, new Map<string, Value>(node.extended ? [['loop', loop.variable]] : []));
     assign(run, inner, node.target, item);
     if (perform(rendering, node.body, inner, into) === 'break') return;
   }
@@ -241,12 +241,12 @@ const perform = (rendering: Rendering, body: Body, scope: Scope, into: Sink): En
 };
 
 /** The names that all templates know, and within them those that this one is given. */
-type Names = { readonly globals: Scope; readonly given: Scope };
+type Names = { readonly globals: Scope; readonly variables: Scope };
 
 /** Renders a template. */
-export const execute = (run: Run, template: Loaded, library: Library, { globals, given }: Names): string => {
+export const execute = (run: Run, template: Loaded, library: Library, { globals, variables }: Names): string => {
   const shared: Shared = { run, library, globals, modules: new Map(), chain: [], perform };
   const output = newSink(run, run.budget.print);
-  renderIn(shared, contextOf(shared, given, template), template, output);
+  renderIn(shared, contextOf(shared, variables, template), template, output);
   return output.text;
 };

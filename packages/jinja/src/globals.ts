@@ -26,9 +26,9 @@ const range = callable('type', "<class 'range'>", (_run, args, kwargs) => {
 });
 
 const dict = callable('type', "<class 'dict'>", (run, args, kwargs) => {
-  const made = newDict();
-  merge(run, made, args, kwargs);
-  return made;
+  const dict = newDict();
+  merge(run, dict, args, kwargs);
+  return dict;
 });
 
 const namespace = callable('type', "<class 'jinja2.utils.Namespace'>", (run, args, kwargs) => {
@@ -37,7 +37,7 @@ const namespace = callable('type', "<class 'jinja2.utils.Namespace'>", (run, arg
   return {
     kind: 'thing',
     type: 'Namespace',
-    shown: () => `<Namespace ${repr(run, attributes)}>`,
+    print: () => `<Namespace ${repr(run, attributes)}>`,
     get: (name) => attributes.entries.get(name)?.[1],
     set: (name, value) => {
       run.budget.make(1);
@@ -85,7 +85,7 @@ const cycler = callable('type', "<class 'jinja2.utils.Cycler'>", (_run, args, kw
   return {
     kind: 'thing',
     type: 'Cycler',
-    shown: () => '<jinja2.utils.Cycler object>',
+    print: () => '<jinja2.utils.Cycler object>',
     get: (name) => attributes.get(name)?.(),
   };
 });
@@ -93,10 +93,10 @@ const cycler = callable('type', "<class 'jinja2.utils.Cycler'>", (_run, args, kw
 const joiner = callable('type', "<class 'jinja2.utils.Joiner'>", (_run, args, kwargs) => {
   const [separator = ', '] = bind('joiner', ['sep?'], args, kwargs);
   let used = false;
-  const made: Thing = {
+  const thing: Thing = {
     kind: 'thing',
     type: 'Joiner',
-    shown: () => '<jinja2.utils.Joiner object>',
+    print: () => '<jinja2.utils.Joiner object>',
     get: (name) => {
       if (name === 'sep') return separator;
       return name === 'used' ? used : undefined;
@@ -107,7 +107,7 @@ const joiner = callable('type', "<class 'jinja2.utils.Joiner'>", (_run, args, kw
       return '';
     },
   };
-  return made;
+  return thing;
 });
 
 const lipsum = callable('function', '<function lipsum>', () => {

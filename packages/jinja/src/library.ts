@@ -44,10 +44,10 @@ export const newLibrary = (parse: (text: string) => Tree): Library => {
 
   const load = (name: string, text: string): Loaded => {
     try {
-      const made = { name, tree: parse(text) };
-      loaded.set(name, made);
-      note(made.tree);
-      return made;
+      const template = { name, tree: parse(text) };
+      loaded.set(name, template);
+      note(template.tree);
+      return template;
     } catch (error) {
       if (error instanceof TemplateError) throw new TemplateError(error.message, error.line, name);
       throw error;

@@ -17,7 +17,7 @@ import {
  * A running loop. `next` returns the next item, or JavaScript's undefined at the end. `seen` is the variable `loop` of
  * the body.
  */
-export type Loop = { readonly next: () => Value | undefined; readonly seen: Thing };
+export type Loop = { readonly next: () => Value | undefined; readonly variable: Thing };
 
 /** The items of a loop. A template may look at items after the current one. */
 type Items = {
@@ -117,10 +117,10 @@ export const loopOver = (run: Run, over: Value, depth: number, again: ((over: Va
       current = item;
       return item;
     },
-    seen: {
+    variable: {
       kind: 'thing',
       type: 'LoopContext',
-      shown: () => `<LoopContext ${index + 1}/${count()}>`,
+      print: () => `<LoopContext ${index + 1}/${count()}>`,
       length: count,
       get: (name) => attributes.get(name)?.(),
       call: (_run: Run, args: readonly Value[], kwargs: Kwargs) => {

@@ -57,7 +57,7 @@ const takeRest = (macro: Macro, scope: Scope, args: readonly Value[], rest: Map<
 };
 
 /** Sets the parameters. The default of a parameter can read the parameters before it. */
-const setParameters = (run: Run, macro: Macro, scope: Scope, given: readonly (Value | undefined)[]): void => {
+const setParameters = (run: Run, macro: Macro, scope: Scope, argumentValues: readonly (Value | undefined)[]): void => {
   const { parameters, defaults } = macro.signature;
   const preset = (parameter: string, i: number): Value => {
     const expression = defaults[i - (parameters.length - defaults.length)];
@@ -67,7 +67,7 @@ const setParameters = (run: Run, macro: Macro, scope: Scope, given: readonly (Va
   parameters.forEach((parameter, i) => {
     scope.names.set(
       parameter,
-      orElse(given[i], () => preset(parameter, i)),
+      orElse(argumentValues[i], () => preset(parameter, i)),
     );
   });
 };
@@ -75,7 +75,7 @@ const setParameters = (run: Run, macro: Macro, scope: Scope, given: readonly (Va
 const call = (run: Run, macro: DefinedMacro, args: readonly Value[], kwargs: Kwargs): Value => {
   const rest = new Map(kwargs);
   const scope = innerScope(macro.outer);
-  const given = macro.signature.parameters.map((parameter, i) => {
+  const argumentsInOrder = macro.signature.parameters.map((parameter, i) => {
     if (i < args.length) return args[i];
     const value = rest.get(parameter);
     rest.delete(parameter);
@@ -85,7 +85,7 @@ const call = (run: Run, macro: DefinedMacro, args: readonly Value[], kwargs: Kwa
   const { escaping, template } = run;
   run.escaping = macro.escaping;
   run.template = macro.template;
-  setParameters(run, macro, scope, given);
+  setParameters(run, macro, scope, argumentsInOrder);
   const text = macro.render(scope, macro.signature.body);
   run.escaping = escaping;
   run.template = template;
@@ -105,7 +105,7 @@ export const macroOf = (run: Run, macro: Macro): Thing => {
   return {
     kind: 'thing',
     type: 'Macro',
-    shown: () => `<Macro ${name === undefined ? 'anonymous' : shownName(macro)}>`,
+    print: () => `<Macro ${name === undefined ? 'anonymous' : shownName(macro)}>`,
     get: (attribute) => attributes.get(attribute),
     call: (run, args, kwargs) => run.budget.deeper(() => call(run, defined, args, kwargs)),
   };

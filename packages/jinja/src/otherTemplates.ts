@@ -63,7 +63,7 @@ const newModule = (shared: Shared, template: Loaded, outer: Scope): Module => {
     kind: 'thing',
     type: 'TemplateModule',
     template: name,
-    shown: () => `<TemplateModule ${textRepr(name)}>`,
+    print: () => `<TemplateModule ${textRepr(name)}>`,
     text: () => into.text,
     get: (name) => names.get(name),
   };
@@ -71,11 +71,11 @@ const newModule = (shared: Shared, template: Loaded, outer: Scope): Module => {
 
 /** The module of a template that is given no context. It is rendered once. */
 const plainModule = (shared: Shared, template: Loaded): Module => {
-  const known = shared.modules.get(template);
-  if (known) return known;
-  const made = newModule(shared, template, shared.globals);
-  shared.modules.set(template, made);
-  return made;
+  const cachedModule = shared.modules.get(template);
+  if (cachedModule) return cachedModule;
+  const module = newModule(shared, template, shared.globals);
+  shared.modules.set(template, module);
+  return module;
 };
 
 const include = (rendering: Rendering, node: Node<'include'>, scope: Scope, into: Sink): void => {

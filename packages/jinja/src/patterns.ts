@@ -48,8 +48,8 @@ const inRe2 = (written: string, inClass: boolean): string => {
       return character(Number.parseInt(written.slice(1), 8));
     throw cannot(`the reference ${written}`);
   }
-  const known = letters[letter];
-  if (known !== undefined) return known;
+  const letterPattern = letters[letter];
+  if (letterPattern !== undefined) return letterPattern;
   if (inClass && letter === 'b') return '\\x08';
   if (!inClass && ['A', 'b', 'B'].includes(letter)) return written;
   if (!inClass && letter === 'Z') return '\\z';
@@ -180,15 +180,15 @@ const patternFor = (run: Run, source: string, flags: PatternFlags, text: string)
   const lines = flags.multiline || globalFlags.exec(source)?.[1]?.includes('m') === true;
   const oneLine = !lines && text.endsWith('\n') && text.indexOf('\n') === text.length - 1;
   const end = oneLine ? '(?m:$)' : '$';
-  const known = compiled.get(run.budget) ?? new Map<string, Pattern>();
-  compiled.set(run.budget, known);
+  const patternsOfRun = compiled.get(run.budget) ?? new Map<string, Pattern>();
+  compiled.set(run.budget, patternsOfRun);
   const key = `${end} ${flags.ignoreCase} ${flags.multiline} ${source}`;
-  const found = known.get(key);
+  const found = patternsOfRun.get(key);
   if (found) return found;
   run.budget.step(100 + source.length * 10);
   const pattern = compile(source, end, flags);
   run.budget.step(pattern.instructions);
-  if (known.size < 100) known.set(key, pattern);
+  if (patternsOfRun.size < 100) patternsOfRun.set(key, pattern);
   return pattern;
 };
 

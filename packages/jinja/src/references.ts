@@ -14,7 +14,7 @@ const blockReference = (textOf: TextOf, context: Context, blocks: readonly Block
   return {
     kind: 'thing',
     type: 'BlockReference',
-    shown: () => '<jinja2.runtime.BlockReference object>',
+    print: () => '<jinja2.runtime.BlockReference object>',
     get: (name) => (name === 'super' ? blockReference(textOf, context, blocks, at + 1) : undefined),
     call: (run: Run, args, kwargs) => {
       bind(block.node.name, [], args, kwargs);
@@ -28,7 +28,7 @@ const blockReference = (textOf: TextOf, context: Context, blocks: readonly Block
 export const selfOf = (context: Context, textOf: TextOf): Thing => ({
   kind: 'thing',
   type: 'TemplateReference',
-  shown: () => '<TemplateReference None>',
+  print: () => '<TemplateReference None>',
   get: (name) => {
     const blocks = context.blocks.get(name);
     return blocks && blockReference(textOf, context, blocks, 0);

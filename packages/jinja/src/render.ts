@@ -34,7 +34,7 @@ const named = <T>(run: Run, what: string, table: ReadonlyMap<string, T>, name: V
   throw new PythonError('TemplateRuntimeError', `No ${what} named ${repr(run, name)}.${near}`);
 };
 
-const known = {
+const declaredNames = {
   filter: (name: string) => filters.has(name),
   test: (name: string) => tests.has(name),
   hint: {
@@ -62,8 +62,11 @@ const textIn = (main: Loaded, variables: Template['variables'], library: Library
   const run = newRun(budget, main);
   try {
     const globalScope = innerScope(undefined, new Map(globals));
-    const given = new Map(exactEntries(variables).map(([name, value]) => [name, fromJson(value)]));
-    const output = execute(run, main, library, { globals: globalScope, given: innerScope(globalScope, given) });
+    const variableValues = new Map(exactEntries(variables).map(([name, value]) => [name, fromJson(value)]));
+    const output = execute(run, main, library, {
+      globals: globalScope,
+      variables: innerScope(globalScope, variableValues),
+    });
     if (Buffer.byteLength(output) > limits.output)
       throw limitError(`The template prints more than ${limits.output} bytes`);
     if (!isWellFormed(output)) throw new PythonError('UnicodeEncodeError', 'surrogates are not allowed');
@@ -97,27 +100,27 @@ export type Job = {
 
 /** Throws `TemplateError` with line and reason unless the template can be parsed. */
 export const checkTemplate = (template: string): void => {
-  parse(template, known);
+  parse(template, declaredNames);
 };
 
 /** The variables are of JSON; they may have marks (exactValue). */
 export const newJob = ({ template, name, variables }: Template): Job => {
-  const begun = process.cpuUsage();
-  const library = newLibrary((text) => parse(text, known));
+  const startUsage = process.cpuUsage();
+  const library = newLibrary((text) => parse(text, declaredNames));
   let main: Loaded | undefined;
   const load = (): Loaded => {
-    const made = { name, tree: parse(template, known) };
-    library.note(made.tree);
-    return made;
+    const loadedTemplate = { name, tree: parse(template, declaredNames) };
+    library.note(loadedTemplate.tree);
+    return loadedTemplate;
   };
   return {
     add: library.add,
     attempt: () => {
       main ??= load();
-      const wanted = library.wanted();
-      if (wanted.length > 0) return { wanted };
+      const missingTemplates = library.wanted();
+      if (missingTemplates.length > 0) return { wanted: missingTemplates };
       try {
-        return { text: textIn(main, variables, library, newBudget(begun)) };
+        return { text: textIn(main, variables, library, newBudget(startUsage)) };
       } catch (error) {
         if (error instanceof Wanted) return { wanted: [error.template] };
         throw error;

@@ -110,5 +110,9 @@ export const tests: ReadonlyMap<string, Test> = new Map<string, Test>([
   ...['<=', 'le'].map((name) => [name, order('<=')] as const),
 ]);
 
-export const callTest = (run: Run, [name, { parameters, holds }]: Named<Test>, value: Value, given: Given): boolean =>
-  holds(run, value, ...bind(name, parameters, given.args, given.kwargs));
+export const callTest = (
+  run: Run,
+  [name, { parameters, holds }]: Named<Test>,
+  value: Value,
+  callArgs: Given,
+): boolean => holds(run, value, ...bind(name, parameters, callArgs.args, callArgs.kwargs));

@@ -102,9 +102,9 @@ const marked = (text: string): unknown => {
   const scalar = (): unknown => {
     const from = at;
     while (at < text.length && !/[\s,\]}]/.test(text.charAt(at))) at++;
-    const said = text.slice(from, at);
-    const read: unknown = JSON.parse(said);
-    return typeof read === 'number' && JSON.stringify(read) !== said ? { [mark]: said } : read;
+    const sourceText = text.slice(from, at);
+    const read: unknown = JSON.parse(sourceText);
+    return typeof read === 'number' && JSON.stringify(read) !== sourceText ? { [mark]: sourceText } : read;
   };
 
   /** Reads items up to the closing bracket. */
@@ -152,6 +152,6 @@ const isEscaped = (text: string, at: number): boolean => {
 export const inOrder = (members: readonly (readonly [string, unknown])[]): Members => {
   const read = Object.fromEntries(members);
   const names = members.map(([name]) => name);
-  const kept = Object.keys(read).every((name, i) => name === names[i]);
-  return kept ? read : { ...read, [mark]: names };
+  const isInOrder = Object.keys(read).every((name, i) => name === names[i]);
+  return isInOrder ? read : { ...read, [mark]: names };
 };

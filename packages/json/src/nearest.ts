@@ -22,9 +22,9 @@ export const nearestName = (name: string, names: Iterable<string>): string | und
   if (name.length > longest) return undefined;
   let best: string | undefined;
   let least = Math.ceil(name.length / 2);
-  for (const known of names) {
-    const changes = distance(name, known);
-    if (changes < least) [best, least] = [known, changes];
+  for (const candidate of names) {
+    const changes = distance(name, candidate);
+    if (changes < least) [best, least] = [candidate, changes];
   }
   return best;
 };

@@ -11,13 +11,13 @@ export type Noted = Pick<StoredEvent, 'position' | 'stream' | 'revision' | 'id'>
 };
 
 /** What the note beside a log says against the log. `at` is the event at the noted position. */
-export const againstNote = (noted: Noted, head: number, at: StoredEvent | undefined): Finding | undefined => {
-  const { position, stream, revision } = noted;
+export const againstNote = (note: Noted, head: number, at: StoredEvent | undefined): Finding | undefined => {
+  const { position, stream, revision } = note;
   if (position > head) {
     const message = `The note beside the log names event ${revision} of stream ${stream} at position ${position}; the log ends at ${head}`;
     return { from: head + 1, to: position, finding: 'cut', message };
   }
-  if (at && at.id === noted.id && hashOf(at) === noted.hash) return undefined;
+  if (at && at.id === note.id && hashOf(at) === note.hash) return undefined;
   const message = `The note beside the log names another event here: event ${revision} of stream ${stream}`;
   return { position, stream, revision, finding: 'cut', message };
 };

@@ -56,8 +56,8 @@ export const keyChangeText = (old: string, changed: string): string => `automati
 export const isSignedBy = (key: string, text: string, signature: string): boolean => {
   try {
     const x = Buffer.from(key, 'base64').toString('base64url');
-    const known = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
-    return verify(null, Buffer.from(text), known, Buffer.from(signature, 'base64'));
+    const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+    return verify(null, Buffer.from(text), publicKey, Buffer.from(signature, 'base64'));
   } catch {
     return false;
   }
@@ -67,10 +67,10 @@ export const isSignedBy = (key: string, text: string, signature: string): boolea
 export const fingerprintOf = (key: string): string => `SHA256:${hash('sha256', Buffer.from(key, 'base64'), 'base64')}`;
 
 /** The raw public key, in base64, that somebody gives: itself, or PEM of a public or private key. */
-export const publicKeyIn = (given: string): string => {
-  if (Buffer.from(given, 'base64').length === 32 && !given.includes('-')) return given.trim();
+export const publicKeyIn = (keyText: string): string => {
+  if (Buffer.from(keyText, 'base64').length === 32 && !keyText.includes('-')) return keyText.trim();
   try {
-    const key = createPublicKey(given);
+    const key = createPublicKey(keyText);
     if (key.asymmetricKeyType === 'ed25519') return rawOf(key);
   } catch {
     // It is no PEM.

@@ -22,8 +22,8 @@ type Early = {
 const mostEarly = 1000;
 
 /** What an event at a revision may name as the hash before it. */
-const previousOf = (revision: number, known: Newest | undefined): readonly string[] =>
-  revision === 0 ? [''] : (known?.hashes ?? []);
+const previousOf = (revision: number, newest: Newest | undefined): readonly string[] =>
+  revision === 0 ? [''] : (newest?.hashes ?? []);
 
 /**
  * Checks events one by one, in the order of the log: links, revisions, positions and sums. It finds what shows by
@@ -47,11 +47,11 @@ export const linkChecker = ({ dense, find, sumAt, arePartsRight, linked }: Needs
   /** Takes the events of a stream that came too early and follow now. */
   const takeEarly = (stream: string): void => {
     for (;;) {
-      const kept = newest.of(stream);
-      if (!kept) return;
-      const revision = kept.revision + 1;
+      const newestOfStream = newest.of(stream);
+      if (!newestOfStream) return;
+      const revision = newestOfStream.revision + 1;
       const one = early.find(({ event }) => event.stream === stream && event.revision === revision);
-      const { hashes: previous } = kept;
+      const { hashes: previous } = newestOfStream;
       if (!one || (previous.length > 0 && !isMadeFor(one.event, { stream, revision, previous }))) return;
       removeEarly(one);
       if (!one.isTold)
@@ -121,14 +121,14 @@ export const linkChecker = ({ dense, find, sumAt, arePartsRight, linked }: Needs
 
   const take = (event: StoredEvent, isTold: boolean): void => {
     const { stream, revision } = event;
-    const known = newest.before(event);
-    const next = known ? known.revision + 1 : 0;
-    if (revision > next) comesEarly(event, known, isTold);
+    const newestOfStream = newest.before(event);
+    const next = newestOfStream ? newestOfStream.revision + 1 : 0;
+    if (revision > next) comesEarly(event, newestOfStream, isTold);
     else if (revision < next) comesLate(event);
     else {
       // In a file of this program, only its own events have links, wherever they are put.
-      const isLinked = (known?.linked ?? linked(stream)) || (dense && hashIn(event.metadata) !== undefined);
-      newest.remember(event, isLinked ? checkLink(event, previousOf(revision, known)) : []);
+      const isLinked = (newestOfStream?.linked ?? linked(stream)) || (dense && hashIn(event.metadata) !== undefined);
+      newest.remember(event, isLinked ? checkLink(event, previousOf(revision, newestOfStream)) : []);
       if (early.length > 0) takeEarly(stream);
     }
   };

@@ -40,15 +40,15 @@ export const newestEvents = ({ find, linked }: Needs) => {
     of: (stream: string): Newest | undefined => newest.get(stream),
     /** The newest event of the stream before this event; undefined without any. */
     before: (event: StoredEvent): Newest | undefined => {
-      const kept = newest.get(event.stream);
-      return kept || event.revision === 0 || !hasForgotten ? kept : lookUp(event);
+      const newestOfStream = newest.get(event.stream);
+      return newestOfStream || event.revision === 0 || !hasForgotten ? newestOfStream : lookUp(event);
     },
     remember: ({ stream, revision, position }: StoredEvent, hashes: readonly string[]): void => {
-      const kept = newest.get(stream);
-      if (kept) {
-        kept.revision = revision;
-        kept.position = position;
-        kept.hashes = hashes;
+      const newestOfStream = newest.get(stream);
+      if (newestOfStream) {
+        newestOfStream.revision = revision;
+        newestOfStream.position = position;
+        newestOfStream.hashes = hashes;
         return;
       }
       if (find && newest.size >= mostStreams) {

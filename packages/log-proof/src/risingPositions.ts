@@ -10,14 +10,14 @@ type Placed = { readonly event: ExportedEvent; readonly claimed?: number };
  */
 export const risingPositions = () => {
   let before = 0;
-  let held: ExportedEvent | undefined;
+  let pendingEvent: ExportedEvent | undefined;
 
   /** The held event, when the position of the next one is known. */
   const placed = (next: number): Placed | undefined => {
-    if (!held) return undefined;
-    const event = held;
+    if (!pendingEvent) return undefined;
+    const event = pendingEvent;
     const { position } = event;
-    held = undefined;
+    pendingEvent = undefined;
     const isNextWrong = next <= before;
     const isDouble = position === next && position === before + 1;
     if (position > before && (position < next || isNextWrong || isDouble)) {
@@ -33,11 +33,12 @@ export const risingPositions = () => {
     /** Takes the next event. Returns the one before it. */
     next(event: ExportedEvent): Placed | undefined {
       const earlier = placed(event.position);
-      held = event;
+      pendingEvent = event;
       return earlier;
     },
     /** The position of the last event that was taken, as far as is known. */
-    reached: (): number => (held && held.position <= before ? before + 1 : (held?.position ?? before)),
+    reached: (): number =>
+      pendingEvent && pendingEvent.position <= before ? before + 1 : (pendingEvent?.position ?? before),
     /** The last event; to be called after all others. */
     end: (): Placed | undefined => placed(Infinity),
   };

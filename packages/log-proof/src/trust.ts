@@ -38,8 +38,8 @@ const keysIn = (proofs: readonly Placed[]): readonly string[] => {
  * The keys that follow from one: those that it vouches for, and those that its changes name as the keys before. Nobody
  * else can sign such a change.
  */
-const keysFrom = (given: string, proofs: readonly Placed[]): ReadonlySet<string> => {
-  const believed = new Set([given]);
+const keysFrom = (keyText: string, proofs: readonly Placed[]): ReadonlySet<string> => {
+  const believed = new Set([keyText]);
   const changes = proofs.flatMap(({ proof }) => (proof.topic === 'signingKeyChanged' ? [proof.data] : []));
   for (const { old, new: next, signatures } of changes) {
     const isVouched = signatures.old !== null && isSignedBy(old, keyChangeText(old, next), signatures.old);
@@ -66,8 +66,8 @@ export const trustIn = (events: readonly StoredEvent[], { key: given, export: si
     if (proof) proofs.push({ proof, event });
     else tell(event, 'This is no event of the stream of signatures');
   }
-  const held = keysIn(proofs);
-  const named = held.length === 0 && signed ? [signed.key] : held;
+  const proofKeys = keysIn(proofs);
+  const named = proofKeys.length === 0 && signed ? [signed.key] : proofKeys;
   const believed = given === undefined ? new Set(named) : keysFrom(given, proofs);
   const signatures: Signature[] = [];
   let current: string | undefined;

@@ -47,13 +47,13 @@ const columns: readonly Column<Finding>[] = [
 ];
 
 /** The log that was asked for: that of the service, one at a URL, or an export. */
-const sourceOf = async ({ log, config }: Asked, told: (message: string) => void): Promise<Source> => {
+const sourceOf = async ({ log, config }: Asked, report: (message: string) => void): Promise<Source> => {
   const { fileSource, storeSource } = await import('../../store/sources.ts');
   const isExport = log !== '' && !/^(sqlite|esdb|esdb\+discover):/.test(log);
   if (isExport) return (await import('@automation-platform/log-proof')).exportSource(log);
   const at: LogUrl = log === '' ? config.EVENTSTORE_URL : logUrl(log);
   if ('file' in at) return fileSource(at.file);
-  return storeSource(await (await import('../../store/open.ts')).openLogToRead(at, told));
+  return storeSource(await (await import('../../store/open.ts')).openLogToRead(at, report));
 };
 
 const givenKey = (key: string): string => {
@@ -83,13 +83,13 @@ const anchorWords = (at: AnchorAt | undefined, anchored: number): string => {
 type Believed = { readonly key: string | undefined; readonly at: AnchorAt | undefined };
 
 /** Sentences about the events that are covered. */
-const wordsOf = ({ coverage, keys, anchored }: Verified, { key: given, at }: Believed): readonly string[] => {
+const wordsOf = ({ coverage, keys, anchored }: Verified, { key, at }: Believed): readonly string[] => {
   const { verified, signed, uncovered }: Coverage = coverage;
   const prints = keys.map(fingerprintOf).join(', ');
   const believed =
-    given === undefined
+    key === undefined
       ? `No key was given, so the keys that the log holds are believed: ${prints || 'it has none'}.`
-      : `These keys are believed, the given one and those that follow from it: ${prints || fingerprintOf(given)}.`;
+      : `These keys are believed, the given one and those that follow from it: ${prints || fingerprintOf(key)}.`;
   return [
     believed,
     `${verified} events were verified. Signatures prove ${signed} of them. No signature covers ${uncovered}.`,
@@ -98,18 +98,18 @@ const wordsOf = ({ coverage, keys, anchored }: Verified, { key: given, at }: Bel
 };
 
 /** Verifies a log and shows what was found. */
-export const verifyAndShow = async (asked: Asked): Promise<Status> => {
-  const { key, config, signal, output = process.stdout, messages = process.stderr } = asked;
-  const given = key === undefined ? undefined : givenKey(key);
+export const verifyAndShow = async (request: Asked): Promise<Status> => {
+  const { key, config, signal, output = process.stdout, messages = process.stderr } = request;
+  const expectedKey = key === undefined ? undefined : givenKey(key);
   const progress = progressLine(messages);
   const { isLinkedStream } = await import('../../events/ownStreams.ts');
   const { verifyLog } = await import('@automation-platform/log-proof');
-  const source = await sourceOf(asked, (message) => messages.write(`${message}\n`));
+  const source = await sourceOf(request, (message) => messages.write(`${message}\n`));
   try {
     const verified = await verifyLog({
       source,
       linked: isLinkedStream,
-      key: given,
+      key: expectedKey,
       anchor: await anchorOf(config.AUDIT_ANCHOR),
       signal,
       told: (position, head) => progress.show(() => `verifying ${Math.floor((100 * position) / head)} %`),
@@ -121,7 +121,7 @@ export const verifyAndShow = async (asked: Asked): Promise<Status> => {
       for (const finding of findings) await write(finding, signal);
     }
     if (!output.isTTY) output.write(`${JSON.stringify(coverage)}\n`);
-    const words = wordsOf(verified, { key: given, at: config.AUDIT_ANCHOR });
+    const words = wordsOf(verified, { key: expectedKey, at: config.AUDIT_ANCHOR });
     for (const line of words) (output.isTTY ? output : messages).write(`${plainText(line)}\n`);
     return findings.length > 0 ? 3 : 0;
   } finally {

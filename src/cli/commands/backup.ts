@@ -21,7 +21,7 @@ export const backupFile = async (config: Config, name: string, output: Terminal 
   const { backUp } = await import('../../store/moving/backup.ts');
   const progress = progressLine(output);
   try {
-    const events = await backUp({ file, to, told: (position) => progress.show(() => `${position} events checked`) });
+    const events = await backUp({ file, to, report: (position) => progress.show(() => `${position} events checked`) });
     progress.end();
     output.write(
       `${events} events are in ${to}, and were checked. Keep secret.key elsewhere: it is not in the backup\n`,

@@ -20,9 +20,9 @@ type Word = { readonly word: string; readonly about: string };
 const wordsAfter = (rows: readonly CommandRow[]): ReadonlyMap<string, readonly Word[]> => {
   const after = new Map<string, Word[]>([['', []]]);
   const add = (path: string, word: string, about: string): void => {
-    const known = after.get(path) ?? [];
-    after.set(path, known);
-    if (!known.some((one) => one.word === word)) known.push({ word, about });
+    const words = after.get(path) ?? [];
+    after.set(path, words);
+    if (!words.some((one) => one.word === word)) words.push({ word, about });
   };
   for (const { name, about, args, options } of rows) {
     const [first = '', second] = name.split(' ');

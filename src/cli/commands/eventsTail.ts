@@ -56,9 +56,9 @@ export const tailEvents = async (
 ): Promise<void> => {
   const { subscribe } = await import('@automation-platform/client');
   // The reader of the output has gone: `events tail | head` ends so.
-  const gone = new AbortController();
-  output.once('error', () => gone.abort());
-  const ending = AbortSignal.any([signal, gone.signal]);
+  const disconnect = new AbortController();
+  output.once('error', () => disconnect.abort());
+  const ending = AbortSignal.any([signal, disconnect.signal]);
   const records = recordWriter(output, columns);
   for await (const event of subscribe({ url, auth, source, topic, resource, from: fromIn(from), signal: ending }))
     await records.write(event, ending);

@@ -61,7 +61,7 @@ export const exportFile = async (config: Config, signal: AbortSignal, choices: C
         key,
         now: () => new Date(),
         log: say,
-        told: ({ events, position, head }) => {
+        report: ({ events, position, head }) => {
           signal.throwIfAborted();
           progress.show(() => `${Math.floor((100 * position) / head)} % (${events} events)`);
         },

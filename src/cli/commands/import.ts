@@ -29,11 +29,11 @@ export const importFile = async (
   const say = (line: string): void => void output.write(`${line}\n`);
   const progress = progressLine(output);
   try {
-    const told = (words: string): void => progress.show(() => words);
-    const made = await importInto({ from, at, folder, beginSchedules, signal, log: say, told });
+    const showProgress = (words: string): void => progress.show(() => words);
+    const importResult = await importInto({ from, at, folder, beginSchedules, signal, log: say, report: showProgress });
     progress.end();
-    if (made) {
-      const { end, head, found, unfit } = made;
+    if (importResult) {
+      const { end, head, found, unfit } = importResult;
       const signed = end.key === null ? 'it is not signed' : `it is signed by the key ${fingerprintOf(end.key)}`;
       say(`${end.events} events imported, ${found} were there already; exported at ${head.at}, ${signed}`);
       unfit.forEach(say);

@@ -37,9 +37,9 @@ for the metadata of streams of other tools. What stays behind is named at the en
 With --forget or --without-..., the copy begins its signatures anew: it says what was removed, and is signed with AUDIT_KEY
 or <DATA_DIR>/audit.key. AUDIT_ANCHOR is told. Times are RFC 3339: 2026-01-31T00:00:00Z (docs/tampering.md).`,
   run: async ({ from, to, skipIncomplete, forget, withoutJobsBefore, withoutEventsBefore }) => {
-    const asked = { forget, jobsBefore: inUtc(withoutJobsBefore), eventsBefore: inUtc(withoutEventsBefore) };
-    const isRewritten = Object.values(asked).some((value) => value !== undefined);
-    const rewrite = isRewritten ? { asked, config: readConfig(process.env) } : undefined;
+    const copyOptions = { forget, jobsBefore: inUtc(withoutJobsBefore), eventsBefore: inUtc(withoutEventsBefore) };
+    const isRewritten = Object.values(copyOptions).some((value) => value !== undefined);
+    const rewrite = isRewritten ? { asked: copyOptions, config: readConfig(process.env) } : undefined;
     const signal = stopSignal('Stopped; run the same command again to go on');
     await logCopy(from, to, signal, { skipIncomplete, ...defined({ rewrite }) });
     return 0;
@@ -122,17 +122,17 @@ export const logCopy = async (
     opened.push(to);
     if (ours.id === to.id) throw new Error('<from> and <to> are the same log');
     await rewritten?.check(to);
-    const done = await copyLog({
+    const copyResult = await copyLog({
       from: rewritten?.from ?? ours,
       to,
       skipIncomplete,
       ...defined({ without: rewritten?.without }),
       signal,
-      told: ({ step, position, head, events }) =>
+      report: ({ step, position, head, events }) =>
         progress.show(() => `${step} ${Math.floor((100 * position) / head)} % (${events} events)`),
     });
     progress.end();
-    for (const line of summary(done)) log(line);
+    for (const line of summary(copyResult)) log(line);
     for (const line of (await rewritten?.finish(to)) ?? []) log(line);
     log('Secrets in it open with the SECRET_KEY or secret.key of the service that it is from');
   } finally {

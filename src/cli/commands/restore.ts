@@ -24,8 +24,8 @@ export const restoreFile = async (config: Config, name: string, output: Terminal
   const { beginSchedules } = await import('../beginSchedules.ts');
   const progress = progressLine(output);
   try {
-    const told = (position: number): void => progress.show(() => `${position} events checked`);
-    const { events, unfit, kept } = await restore({ from, file, beginSchedules, told });
+    const showProgress = (position: number): void => progress.show(() => `${position} events checked`);
+    const { events, unfit, kept } = await restore({ from, file, beginSchedules, report: showProgress });
     progress.end();
     for (const line of [`${events} events restored from ${from}`, ...unfit]) output.write(`${line}\n`);
     if (kept !== undefined) output.write(`The log that was there is ${kept}; remove it when you need it no more\n`);

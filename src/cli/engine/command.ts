@@ -36,7 +36,7 @@ export type CommandRow = {
   /** Sentences for `--help` and docs/cli.md. */
   readonly help: string;
   /** Imports its code when it is called. `rows` is the whole table. A method, so that rows may want other values. */
-  run(given: Given, rows: readonly CommandRow[]): Promise<Status>;
+  run(values: Given, rows: readonly CommandRow[]): Promise<Status>;
 };
 
 type Declared<A extends Parameters, O extends Parameters> = {
@@ -45,7 +45,7 @@ type Declared<A extends Parameters, O extends Parameters> = {
   readonly args?: A;
   readonly options?: O;
   readonly help?: string;
-  run(given: ValuesOf<A> & ValuesOf<O>, rows: readonly CommandRow[]): Promise<Status>;
+  run(values: ValuesOf<A> & ValuesOf<O>, rows: readonly CommandRow[]): Promise<Status>;
 };
 
 const none: Parameters = {};

@@ -12,9 +12,9 @@ const tableOf = (rows: readonly (readonly [name: string, about: string, preset: 
 
 /** The usage line of a command. */
 const usageOf = ({ name, args, options }: CommandRow): string => {
-  const shown = Object.entries(args).map(([key, parameter]) => shownArg(key, parameter));
+  const argTexts = Object.entries(args).map(([key, parameter]) => shownArg(key, parameter));
   const choosing = Object.keys(options).length > 0 ? ['[options]'] : [];
-  return ['automation-platform', name, ...choosing, ...shown].join(' ');
+  return ['automation-platform', name, ...choosing, ...argTexts].join(' ');
 };
 
 const sectionOf = (row: CommandRow): string => {

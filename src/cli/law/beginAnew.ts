@@ -41,13 +41,13 @@ export const beginAnew = async ({ from, to, plan, config, signal }: Needs): Prom
     });
   }
   await signAll({ store: to, keys, now, newId: randomUUID, write: proofEvent });
-  const said = [...removedIn(plan), 'The old log, its backups and exports still have what was removed: delete them'];
+  const report = [...removedIn(plan), 'The old log, its backups and exports still have what was removed: delete them'];
   const { AUDIT_ANCHOR: at } = config;
-  if (!at) return said;
+  if (!at) return report;
   try {
     await tellRest({ store: to, at, tell: (line, stop) => tellAnchor(at, line, stop), left: () => undefined }, signal);
-    return said;
+    return report;
   } catch (error) {
-    return [...said, `The anchor was not told; the service tells it when it starts: ${(error as Error).message}`];
+    return [...report, `The anchor was not told; the service tells it when it starts: ${(error as Error).message}`];
   }
 };

@@ -113,12 +113,12 @@ const statusAfter = (status: JobState['status'], event: StoredEvent): JobState['
 const candidatesOf = () => {
   const jobs = new Map<string, Candidate>();
   const published = new Map<string, Candidate>();
-  const kept = new Set<string>();
+  const streamsToKeep = new Set<string>();
   return {
     jobs,
     published,
     /** Contents in parts that other streams name. */
-    kept,
+    kept: streamsToKeep,
     add: (event: StoredEvent, { jobsBefore, eventsBefore }: Asked): void => {
       const { stream } = event;
       const { category } = splitStream(stream);
@@ -126,7 +126,7 @@ const candidatesOf = () => {
       const isPublished = eventsBefore !== undefined && category === publishedEvent.category;
       const parts = partsNamedBy(event);
       if (!isJob && !isPublished) {
-        if (parts !== undefined) kept.add(parts);
+        if (parts !== undefined) streamsToKeep.add(parts);
         return;
       }
       const of = isJob ? jobs : published;
@@ -165,25 +165,26 @@ const leftOut = ({ jobs, published, kept }: Candidates, { jobsBefore = '', event
 /** Throws if an earlier copy has brought something that the copy is to lack. Else it would stay there unseen. */
 export const refuseOther = async (to: LogReads, { skipped }: Plan): Promise<void> => {
   for await (const { events } of to.readAll(0)) {
-    const left = events.find(({ stream }) => stream !== digestStream && skipped.has(stream));
-    if (left) throw new Error(`<to> has what is to be left out (stream ${left.stream}): copy to an empty place`);
+    const skippedEvent = events.find(({ stream }) => stream !== digestStream && skipped.has(stream));
+    if (skippedEvent)
+      throw new Error(`<to> has what is to be left out (stream ${skippedEvent.stream}): copy to an empty place`);
   }
 };
 
 /** Reads a log, and says what its copy is to lack. Throws if the account is not deleted. */
-export const planOf = async (log: LogReads, asked: Asked, signal: AbortSignal): Promise<Plan> => {
-  const { forget, jobsBefore, eventsBefore } = asked;
+export const planOf = async (log: LogReads, removal: Asked, signal: AbortSignal): Promise<Plan> => {
+  const { forget, jobsBefore, eventsBefore } = removal;
   const forgotten = forget === undefined ? undefined : { id: forget, usernames: await usernamesOf(log, forget) };
   const traces = forgotten && tracesOf(log, forgotten);
   const candidates = candidatesOf();
   for await (const { events } of log.readAll(0)) {
     signal.throwIfAborted();
     for (const event of events) {
-      candidates.add(event, asked);
+      candidates.add(event, removal);
       await traces?.add(event);
     }
   }
-  const { streams, jobCount, eventCount } = leftOut(candidates, asked);
+  const { streams, jobCount, eventCount } = leftOut(candidates, removal);
   const replaced = traces?.replaced ?? new Set();
   return {
     skipped: new Set([digestStream, ...((await traces?.names()) ?? []), ...streams, ...replaced]),
@@ -205,24 +206,24 @@ const personal: ReadonlySet<string> = new Set(['username', 'externalId', 'firstn
 /** The data of the account's own stream. Where a claim on a username lapsed, that is its `name`. */
 const ownData = (data: string): string => {
   const members = Object.entries(JSON.parse(data) as Members);
-  const left = members.map(([name, value]) => [name, personal.has(name) && value !== '' ? forgotten : value]);
-  return JSON.stringify(Object.fromEntries(left));
+  const membersAfter = members.map(([name, value]) => [name, personal.has(name) && value !== '' ? forgotten : value]);
+  return JSON.stringify(Object.fromEntries(membersAfter));
 };
 
 /** Denials that do not say who was refused. */
 const denials = (data: string, id: string): string => {
   const { rows, ...rest } = JSON.parse(data) as { readonly rows: readonly Members[] };
-  const left = rows.map((row) => (row.account === id ? { ...row, account: forgotten, address: forgotten } : row));
-  return JSON.stringify({ rows: left, ...rest });
+  const rowsAfter = rows.map((row) => (row.account === id ? { ...row, account: forgotten, address: forgotten } : row));
+  return JSON.stringify({ rows: rowsAfter, ...rest });
 };
 
 /** A package whose authors name the account by its usernames. Numbers in it stay as they were written. */
 const packageText = (text: string, { id, usernames }: Forgotten): string => {
   const value = JSON.stringify(id);
-  let left = text;
+  let textAfter = text;
   for (const username of usernames)
-    left = left.replaceAll(`${JSON.stringify(username)}:${value}`, `${JSON.stringify(forgotten)}:${value}`);
-  return left;
+    textAfter = textAfter.replaceAll(`${JSON.stringify(username)}:${value}`, `${JSON.stringify(forgotten)}:${value}`);
+  return textAfter;
 };
 
 /** True if the data of a stream's events may name the account. */
@@ -267,8 +268,8 @@ const rewriter = (log: LogReads, about: Forgotten, replaced: ReadonlySet<string>
   const written = new Set<string>();
 
   const hashBefore = async ({ stream, revision }: StoredEvent): Promise<string> => {
-    const known = hashes.get(stream);
-    if (known !== undefined || revision === 0) return known ?? '';
+    const storedHash = hashes.get(stream);
+    if (storedHash !== undefined || revision === 0) return storedHash ?? '';
     for await (const [before] of log.read(stream, revision - 1)) return (before && hashIn(before.metadata)) ?? '';
     return '';
   };
@@ -313,9 +314,9 @@ export const withoutNames = <L extends LogReads>(log: L, about: Forgotten, repla
     }
     const rewrite = rewriter(log, about, replaced);
     for await (const { events, position } of log.readAll(after)) {
-      const left: StoredEvent[] = [];
-      for (const event of events) left.push(...(await rewrite(event)));
-      yield { events: left, position };
+      const eventsAfter: StoredEvent[] = [];
+      for (const event of events) eventsAfter.push(...(await rewrite(event)));
+      yield { events: eventsAfter, position };
     }
   },
 });

@@ -122,19 +122,19 @@ export const documentsOfPlatform = async function* (platform: Platform): AsyncGe
 
 /** The ids of all documents of a kind. Lists without pages give everything at once. */
 const idsOf = async ({ name, list }: DocumentKind, platform: Platform): Promise<ReadonlySet<string>> => {
-  const seen = new Set<string>();
-  if (list === undefined) return seen;
+  const earlier = new Set<string>();
+  if (list === undefined) return earlier;
   for (let skip = 0; ; skip += pageSize) {
     const paged = !list.startsWith('/mop/');
     const path = paged ? `${list}?skip=${skip}&limit=${pageSize}` : list;
     const { status, body } = await platform.ask({ method: 'GET', path });
     if (status !== 200) throw new Error(`${platform.url} does not list its ${name}s: ${messageOf(body, status)}`);
     const page = idsIn(body);
-    const before = seen.size;
-    for (const id of page) seen.add(id);
-    if (!paged || page.length < pageSize) return seen;
-    if (seen.size === before) throw new Error(`${platform.url} lists the same ${name}s again and again`);
-    if (seen.size > mostOfKind) throw new Error(`${platform.url} lists more than ${mostOfKind} ${name}s`);
+    const before = earlier.size;
+    for (const id of page) earlier.add(id);
+    if (!paged || page.length < pageSize) return earlier;
+    if (earlier.size === before) throw new Error(`${platform.url} lists the same ${name}s again and again`);
+    if (earlier.size > mostOfKind) throw new Error(`${platform.url} lists more than ${mostOfKind} ${name}s`);
   }
 };
 

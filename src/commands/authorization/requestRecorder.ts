@@ -43,8 +43,8 @@ const tallyFrom = <Row extends object>(first: number, others: Row) => {
 
   const entryOf = (row: Row): { count: number } => {
     const key = JSON.stringify(row);
-    const known = counts.get(key);
-    if (known) return known;
+    const counter = counts.get(key);
+    if (counter) return counter;
     if (counts.size === mostRows) return rest;
     const made = { row, count: 0 };
     counts.set(key, made);

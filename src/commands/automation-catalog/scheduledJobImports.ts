@@ -34,21 +34,21 @@ export const importScheduledJob = commandsOf(scheduledJob)({
   on: 'any',
   decide: importOne,
   locks: ({ content }) => (content ? [importing, formReferences] : importing),
-  seal: (input, state, seal, kept) => ({
+  seal: (input, state, seal, present) => ({
     ...input,
     job: sealJob(
       input.job,
       state,
-      kept.map(({ job }) => job),
+      present.map(({ job }) => job),
       seal,
     ),
   }),
   prepare: async ({ id, input, state: { content } }, tools) => {
-    const known = knownOf(input.job);
+    const knownMembers = knownOf(input.job);
     return {
-      ...(await importAuthors({ aggregate: scheduledJob, id, documents: [known], ...input }, tools)),
+      ...(await importAuthors({ aggregate: scheduledJob, id, documents: [knownMembers], ...input }, tools)),
       decided: content !== undefined && (await isDecided(id, tools)),
-      formId: (await inStoredWords(known.data, defined({ content: content?.data }), tools)).formId,
+      formId: (await inStoredWords(knownMembers.data, defined({ content: content?.data }), tools)).formId,
     };
   },
 });

@@ -15,7 +15,7 @@ import { unsafeIn } from '../../domain/engine/lenientSchemas.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import { scheduledJobMigrations } from '../../projections/automation-catalog/scheduledJobs.ts';
-import { type Collection, made } from '../../projections/engine/define.ts';
+import { authorship, type Collection } from '../../projections/engine/define.ts';
 import { automations } from '../../projections/operations-manager/automations.ts';
 import type { Recorded } from '../../store/event.ts';
 import { unknownGroups } from '../authorization/names.ts';
@@ -39,12 +39,12 @@ export const isDecided = async (job: string, { query }: Tools): Promise<boolean>
 /** The data that the decision needs of each job, in the order of the request. */
 const candidates = async (ids: readonly string[], actor: Actor, tools: Tools): Promise<readonly Candidate[]> => {
   const nextFree = freeNames(automations, tools);
-  const known = new Map<string, Candidate>();
+  const candidates = new Map<string, Candidate>();
   let size = 0;
   for (const job of new Set(ids)) {
     const { content, automation } = await tools.state(scheduledJob, job);
     if (!content || !mayRead(actor, gbacOfJob(content))) {
-      known.set(job, { job, migrated: false, writable: false, unknownGroups: [], name: '' });
+      candidates.set(job, { job, migrated: false, writable: false, unknownGroups: [], name: '' });
       continue;
     }
     const {
@@ -60,7 +60,7 @@ const candidates = async (ids: readonly string[], actor: Actor, tools: Tools): P
       writable: mayWrite(actor, gbacOfJob(content)),
     };
     if (automation !== undefined || (await isDecided(job, tools))) {
-      known.set(job, { ...about, writable: true, migrated: true, unknownGroups: [], name: '' });
+      candidates.set(job, { ...about, writable: true, migrated: true, unknownGroups: [], name: '' });
       continue;
     }
     size += JSON.stringify(formData ?? null).length;
@@ -70,7 +70,7 @@ const candidates = async (ids: readonly string[], actor: Actor, tools: Tools): P
         'The scheduled jobs have too much form data for one migration; migrate them in several',
         { path: '/agendaJobs' },
       );
-    known.set(job, {
+    candidates.set(job, {
       ...about,
       migrated: false,
       unknownGroups: await unknownGroups(tools, groupsIn(gbac)),
@@ -86,7 +86,7 @@ const candidates = async (ids: readonly string[], actor: Actor, tools: Tools): P
       name: await nextFree(titleOf(content)),
     });
   }
-  return ids.flatMap((id) => known.get(id) ?? []);
+  return ids.flatMap((id) => candidates.get(id) ?? []);
 };
 
 /**
@@ -106,7 +106,7 @@ export const migrateAgendaJobs = commandsOf(scheduledJobMigration)({
 
 /** The commands that carry a migration out, in the streams of its resources. */
 const carryOut = async (event: Recorded<MigrationDecided>, tools: Tools): Promise<readonly Next[]> => {
-  const by = made(event);
+  const by = authorship(event);
   const parts = await Promise.all(
     event.data.migrated.map(async (migrated): Promise<readonly Next[]> => {
       const { content } = await tools.state(scheduledJob, migrated.job);
@@ -147,7 +147,7 @@ const freeNames = <Doc extends { readonly name: string }>(
   collection: Collection<Doc, string, 'name'>,
   tools: Tools,
 ) => {
-  const given = new Set<string>();
+  const usedIds = new Set<string>();
   const searches = new Map<string, { next: number; free: string[] }>();
   return async (name: string): Promise<string> => {
     const search = searches.get(name) ?? { next: 1, free: [] };
@@ -158,11 +158,13 @@ const freeNames = <Doc extends { readonly name: string }>(
         // Each query asks for more candidates than the one before. So a name with a thousand namesakes needs few
         // queries.
         const last = Math.min(search.next * 2, search.next + 500) - 1;
-        const wanted = Array.from({ length: last - search.next + 1 }, (_, i) => numbered(name, search.next + i));
-        search.free = [...(await unknownNames(tools, collection, wanted))];
+        const candidateNames = Array.from({ length: last - search.next + 1 }, (_, i) =>
+          numbered(name, search.next + i),
+        );
+        search.free = [...(await unknownNames(tools, collection, candidateNames))];
         search.next = last + 1;
-      } else if (!given.has(found)) {
-        given.add(found);
+      } else if (!usedIds.has(found)) {
+        usedIds.add(found);
         return found;
       }
     }

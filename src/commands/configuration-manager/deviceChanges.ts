@@ -253,7 +253,7 @@ export const deviceChanges = (needs: Needs) => {
     const { id, found, options, calls, isGoal } = change;
     const before = keeps ? await copyBefore(change, signal) : undefined;
     const config = await textOf(change, signal, before?.text);
-    const begun = now();
+    const startedAt = now();
     const isController = found.type === 'http';
     const first = await calls(signal).apply(found, config, isController ? options : { ...options, change: id });
     const { status, text } = first;
@@ -263,7 +263,7 @@ export const deviceChanges = (needs: Needs) => {
     const copied = before ? await copyAfter(change, before, answered) : account;
     // The device began to count later than this.
     const { confirm } = isController || status > 299 ? {} : options;
-    const whole = confirm === undefined ? copied : { ...copied, confirmUntil: begun + confirm * 60_000 };
+    const whole = confirm === undefined ? copied : { ...copied, confirmUntil: startedAt + confirm * 60_000 };
     return defined({ status, text: extended(change, text, whole ?? {}), unverified, account: whole });
   };
 

@@ -63,9 +63,9 @@ const longestWords = 300;
 
 /** The reason that the other side gives for its refusal, on one line; undefined if it gives none. */
 const wordsIn = (body: unknown): string | undefined => {
-  const said = isObject(body) && typeof body.message === 'string' ? body.message : undefined;
+  const message = isObject(body) && typeof body.message === 'string' ? body.message : undefined;
   return (
-    said
+    message
       ?.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
       .trim()
       .slice(0, longestWords) || undefined

@@ -220,12 +220,12 @@ export const importTree = command({
   on: 'any',
   decide: importOne,
   locks: () => treeReferences,
-  seal: (input, state, seal, kept) => ({
+  seal: (input, state, seal, present) => ({
     ...input,
     tree: sealTree(
       input.tree,
       state,
-      kept.map(({ tree }) => tree),
+      present.map(({ tree }) => tree),
       seal,
     ),
   }),

@@ -22,7 +22,7 @@ export const claimChecker = (streams: Streams) => {
     streams
       .kindOf(stream)
       .aggregate.names?.(state)
-      .some((held) => sameName(held, name)) ?? false;
+      .some((ownName) => sameName(ownName, name)) ?? false;
 
   const look = async ({ owner, decidedBy }: Claim, name: Name): Promise<Checked> => {
     const decided = await streams.refresh(decidedBy);

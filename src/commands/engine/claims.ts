@@ -69,8 +69,8 @@ export const nameClaims = (store: EventStore, streams: Streams) => {
     return append({ stream, at: claims, source: sourceOf(owner), event, about });
   };
 
-  const claim = async (wanted: Wanted, deciding: Deciding): Promise<void> => {
-    for (let tried = 0; tried < attempts; tried++) if (await tryClaim(wanted, deciding)) return;
+  const claim = async (claiming: Wanted, deciding: Deciding): Promise<void> => {
+    for (let attempt = 0; attempt < attempts; attempt++) if (await tryClaim(claiming, deciding)) return;
     throw new RequestError('unavailable', 'Too many writers want this name; nothing was stored', {
       retryAfterSeconds: 1,
     });
@@ -94,13 +94,13 @@ export const nameClaims = (store: EventStore, streams: Streams) => {
     claiming: <T>(names: readonly Wanted[], deciding: Deciding, work: () => Promise<T>): Promise<T> => {
       // Always the same order, so that two such calls cannot wait for each other.
       const inOrder = names
-        .map((wanted) => ({ ...wanted, key: nameKey(wanted.name) }))
+        .map((claiming) => ({ ...claiming, key: nameKey(claiming.name) }))
         .sort((a, b) => (a.key < b.key ? -1 : 1));
       const next = (i: number): Promise<T> => {
-        const wanted = inOrder[i];
-        if (!wanted) return work();
-        return exclusively(wanted.key, async () => {
-          await claim(wanted, deciding);
+        const nameClaim = inOrder[i];
+        if (!nameClaim) return work();
+        return exclusively(nameClaim.key, async () => {
+          await claim(nameClaim, deciding);
           return next(i + 1);
         });
       };
@@ -113,10 +113,10 @@ export const nameClaims = (store: EventStore, streams: Streams) => {
     note: async (name: Name, { stream: owner, about }: Deciding): Promise<void> => {
       const stream = claimsOn(name);
       const event = { topic: 'nameClaimed', data: { ...name, owner, decidedBy: owner } };
-      for (let tried = 0; tried < attempts; tried++) {
-        const noted = await streams.refresh(stream);
-        if ((noted.state as NameState).bearers[0] === owner) return;
-        if (await append({ stream, at: noted, source: sourceOf(owner), event, about })) return;
+      for (let attempt = 0; attempt < attempts; attempt++) {
+        const streamNow = await streams.refresh(stream);
+        if ((streamNow.state as NameState).bearers[0] === owner) return;
+        if (await append({ stream, at: streamNow, source: sourceOf(owner), event, about })) return;
       }
       throw new RequestError('unavailable', 'Too many requests for this name; nothing was stored', {
         retryAfterSeconds: 1,

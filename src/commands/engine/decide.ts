@@ -114,7 +114,7 @@ export const refuseAccess = (
   { state, refs, actor }: { readonly state: unknown; readonly refs: unknown; readonly actor: Actor },
 ): void => {
   const lists = (gbac ?? aggregate.gbac)?.(state, refs);
-  if (lists && !mayRead(actor, lists)) throw (on === 'existing' ? missing : taken)(aggregate.category);
+  if (lists && !mayRead(actor, lists)) throw (on === 'existing' ? missing : conflictOf)(aggregate.category);
   if (lists && !mayWrite(actor, lists))
     throw new RequestError('forbidden', 'Only members of its write groups may change it');
 };
@@ -129,7 +129,7 @@ export const refuseAbove = async (
 ): Promise<void> => {
   const list = await gbacAbove(aggregate, state, 'change');
   if (!list) return;
-  if (!mayRead(actor, list)) throw (on === 'existing' ? missing : taken)(aggregate.category);
+  if (!mayRead(actor, list)) throw (on === 'existing' ? missing : conflictOf)(aggregate.category);
   if (!mayWrite(actor, list)) throw new RequestError('forbidden', 'You may see it, but not change it');
 };
 
@@ -162,7 +162,7 @@ const refuseByState = ({ command, request: { ifRevision }, past }: Attempt): voi
   if (command.on === 'existing' && !there) throw missing(category);
   if (!isAsSeen(ifRevision, there, past.revision))
     throw new RequestError('stale', 'It has changed since you looked', { path: 'If-Match' });
-  if (command.on === 'new' && there) throw taken(category);
+  if (command.on === 'new' && there) throw conflictOf(category);
 };
 
 const isAsSeen = (ifRevision: Request['ifRevision'], there: boolean, revision: number): boolean => {
@@ -179,7 +179,7 @@ const isAsSeen = (ifRevision: Request['ifRevision'], there: boolean, revision: n
 export const missing = (category: string): RequestError =>
   new RequestError('not_found', `No such ${wordsOf(category)}`);
 
-const taken = (category: string): RequestError =>
+const conflictOf = (category: string): RequestError =>
   new RequestError('conflict', `This ${wordsOf(category)} exists already`);
 
 /** The names that the events give, to this stream and to the streams that get a part of its intent. */
@@ -187,7 +187,7 @@ export const namesWanted = ({ command, stream, past }: Attempt, events: readonly
   const { aggregate } = command;
   if (!aggregate.names && !aggregate.reservations) return [];
   const next = fold(aggregate, events, past.state);
-  const held = aggregate.names?.(past.state) ?? [];
-  const own = (aggregate.names?.(next) ?? []).filter((name) => !held.some((old) => sameName(old, name)));
+  const ownNames = aggregate.names?.(past.state) ?? [];
+  const own = (aggregate.names?.(next) ?? []).filter((name) => !ownNames.some((old) => sameName(old, name)));
   return [...own.map((name) => ({ owner: stream, name })), ...(aggregate.reservations?.(next) ?? [])];
 };

@@ -110,7 +110,7 @@ type Definition<State, E extends Event, Input, Refs, Precomputed> = {
    * The input with its secrets sealed; the decision gets this one. `kept`: inputs for the documents of an installed
    * package. Where the input has a mask, their secrets stay.
    */
-  readonly seal?: (input: Input, state: State, seal: Seal, kept: readonly Input[]) => Input;
+  readonly seal?: (input: Input, state: State, seal: Seal, present: readonly Input[]) => Input;
   /** The access lists that apply, if they are not the aggregate's own. */
   readonly gbac?: (state: State, refs: NoInfer<Refs>) => Gbac;
   readonly decide: (state: State, input: Input, context: Context<NoInfer<Refs>>) => readonly E[];

@@ -59,7 +59,7 @@ export type HandleNeeds = {
   readonly rest?: (ms: number) => Promise<unknown>;
 };
 
-type Outcome = { readonly done: Omit<CommandResult, 'event'>; readonly stored: readonly Recorded[] };
+type Outcome = { readonly result: Omit<CommandResult, 'event'>; readonly stored: readonly Recorded[] };
 
 /** The part of an attempt that all attempts of a command share. `tried` counts those in which others were faster. */
 type Wanted = Pick<Attempt, 'command' | 'request' | 'precomputed' | 'stream' | 'newId'> & {
@@ -92,13 +92,13 @@ const attempter = ({
       const before = await streams.asOf(stream, replay.first - 1);
       const after = await streams.asOf(stream, replay.last);
       return {
-        done: handled(command, { id: request.id, before, after, replayed: true }),
+        result: handled(command, { id: request.id, before, after, replayed: true }),
         stored: await streams.events(stream, replay.first, replay.last),
       };
     }
     if (events.length === 0) return unchanged(attempt);
     const { kept, stored } = await storeEvents(attempt, events);
-    return { done: handled(command, { id: request.id, before: past, after: kept, replayed: false }), stored };
+    return { result: handled(command, { id: request.id, before: past, after: kept, replayed: false }), stored };
   };
 
   return async (attempt: Attempt): Promise<Outcome> => {
@@ -126,45 +126,45 @@ export const handler = ({ store, streams, tools, now, follow, acknowledge, rest 
   const attempt = attempter({ store, streams, tools, withLock, pace: paced() });
 
   /** Repeats the command until the result rests on the newest state of its stream. */
-  const retryUntilDone = async (wanted: Wanted): Promise<Outcome> => {
-    const { command, request, precomputed, stream, newId } = wanted;
+  const retryUntilDone = async (toDecide: Wanted): Promise<Outcome> => {
+    const { command, request, precomputed, stream, newId } = toDecide;
     const loaded = request.fresh ? streams.nothing(stream) : streams.load(stream);
     let past = loaded instanceof Promise ? await loaded : loaded;
     for (;;) {
-      const tried = wanted.tried + 1;
+      const attemptNumber = toDecide.tried + 1;
       const began = performance.now();
       try {
         const at = now();
         const about = aboutOf(request, at, past);
         const outcome = await attempt({ command, request, precomputed, stream, past, at, about, newId });
-        if (outcome.done.changed || outcome.done.replayed) return outcome;
-        const seen = past.revision;
+        if (outcome.result.changed || outcome.result.replayed) return outcome;
+        const revisionBefore = past.revision;
         past = await streams.refresh(stream);
-        if (past.revision === seen) return outcome;
+        if (past.revision === revisionBefore) return outcome;
       } catch (error) {
         // The error may rest on a state that another node has changed since. Look again before you throw it.
-        const seen = past.revision;
+        const revisionBefore = past.revision;
         if (error instanceof RequestError && error.code === 'unavailable') streams.forget(stream);
         else if (!(error instanceof RequestError || error instanceof WrongRevision)) throw error;
         else past = await streams.refresh(stream);
-        const triesNames = command.choosesNames && error instanceof NameTaken && tried < attempts;
-        if (error instanceof RequestError && past.revision === seen && !triesNames) throw error;
+        const triesNames = command.choosesNames && error instanceof NameTaken && attemptNumber < attempts;
+        if (error instanceof RequestError && past.revision === revisionBefore && !triesNames) throw error;
       }
-      wanted.tried = tried;
-      if (tried === attempts)
+      toDecide.tried = attemptNumber;
+      if (attemptNumber === attempts)
         throw new RequestError('unavailable', 'Too many writers at once; nothing was stored', { retryAfterSeconds: 1 });
       // Two nodes that start over at the same moment would collide again. So each waits a random time, longer after
       // long attempts.
-      const wide = 2 ** tried + tried * (performance.now() - began);
-      if (tried > 1) await rest(Math.random() * Math.min(wide, longestRestMs));
+      const wide = 2 ** attemptNumber + attemptNumber * (performance.now() - began);
+      if (attemptNumber > 1) await rest(Math.random() * Math.min(wide, longestRestMs));
     }
   };
 
   /** Carries out a command and the reactions to its events. */
-  const carryOut = async (wanted: Wanted) => {
-    const { stream, request } = wanted;
-    const { done, stored } = await exclusively(stream, () => retryUntilDone(wanted));
-    if (!request.background) acknowledge?.(done.position);
+  const carryOut = async (toDecide: Wanted) => {
+    const { stream, request } = toDecide;
+    const { result, stored } = await exclusively(stream, () => retryUntilDone(toDecide));
+    if (!request.background) acknowledge?.(result.position);
     // Reactions run outside the mutex, because they may change this stream too. They also run for a replay, because the
     // first try may not have finished them.
     // A reaction's own command (it has a `causation`) waits for all further reactions. So an event counts as done only
@@ -173,7 +173,7 @@ export const handler = ({ store, streams, tools, now, follow, acknowledge, rest 
     const position = typeof following === 'number' ? following : await following;
     const [first] = stored;
     if (first && position > 0) finishOwn(first);
-    return { done, stored, position };
+    return { done: result, stored, position };
   };
 
   /** The event of a turn. Nothing follows from one that cannot be read. */
@@ -197,13 +197,13 @@ export const handler = ({ store, streams, tools, now, follow, acknowledge, rest 
   };
 
   /** Carries out a command once all that follows from the former one under a lock is carried out. */
-  const afterFormer = async (wanted: Wanted): ReturnType<typeof carryOut> => {
+  const afterFormer = async (toDecide: Wanted): ReturnType<typeof carryOut> => {
     for (;;) {
       try {
-        return await carryOut(wanted);
+        return await carryOut(toDecide);
       } catch (error) {
         if (!(error instanceof Unfinished)) throw error;
-        await finishFormer(error, wanted);
+        await finishFormer(error, toDecide);
       }
     }
   };
@@ -220,11 +220,11 @@ export const handler = ({ store, streams, tools, now, follow, acknowledge, rest 
       seed ??= `${stream} ${request.idempotency?.key ?? randomUUID()}`;
       return derivedId(`${seed} ${word}`);
     };
-    const wanted = { command, request, precomputed, stream, newId, began: performance.now(), tried: 0 };
-    const { done, stored, position } = await carryOut(wanted).catch((error: unknown) => {
+    const toDecide = { command, request, precomputed, stream, newId, began: performance.now(), tried: 0 };
+    const { done, stored, position } = await carryOut(toDecide).catch((error: unknown) => {
       if (!(error instanceof Unfinished)) throw error;
       // One after the other: else all that wait would decide again each time.
-      return inTurn(importing, () => afterFormer(wanted));
+      return inTurn(importing, () => afterFormer(toDecide));
     });
     // Nobody else has it yet, and to change it costs less than to copy it.
     const result: Writable<CommandResult> = done as CommandResult;
@@ -254,7 +254,7 @@ type Outline = {
   readonly replayed: boolean;
 };
 
-const handled = ({ aggregate }: AnyCommand, { id, before, after, replayed }: Outline): Outcome['done'] => ({
+const handled = ({ aggregate }: AnyCommand, { id, before, after, replayed }: Outline): Outcome['result'] => ({
   id,
   replayed,
   revision: after.revision,
@@ -267,7 +267,7 @@ const handled = ({ aggregate }: AnyCommand, { id, before, after, replayed }: Out
 });
 
 const unchanged = ({ command, request: { id }, past }: Attempt): Outcome => ({
-  done: handled(command, { id, before: past, after: past, replayed: false }),
+  result: handled(command, { id, before: past, after: past, replayed: false }),
   stored: [],
 });
 
@@ -314,14 +314,14 @@ const encoded = (attempt: Attempt, events: readonly Event[], data: readonly unkn
   const encode = encoder(about);
   let { hash, revision } = past;
   return events.map(({ topic, source = home }, i) => {
-    const given = i === events.length - 1 ? request.eventId : undefined;
-    const made = encode(
-      { stream, revision: ++revision, id: given ?? randomUUID(), source },
+    const eventId = i === events.length - 1 ? request.eventId : undefined;
+    const newEvent = encode(
+      { stream, revision: ++revision, id: eventId ?? randomUUID(), source },
       { topic, data: data[i] },
       hash,
     );
-    hash = made.hash;
-    return made;
+    hash = newEvent.hash;
+    return newEvent;
   });
 };
 
@@ -349,8 +349,8 @@ const metadataOf = (about: About, hash: string): Metadata => {
 const nameToNote = ({ command: { aggregate }, request, past }: Attempt): Name | undefined => {
   if (!request.idempotency || !request.calledBy) return undefined;
   const name = { kind: aggregate.category, ...request.calledBy };
-  const held = aggregate.names?.(past.state) ?? [];
-  return held.some((one) => sameName(one, name)) ? undefined : name;
+  const ownNames = aggregate.names?.(past.state) ?? [];
+  return ownNames.some((one) => sameName(one, name)) ? undefined : name;
 };
 
 /** Stores all events of an attempt in one append, at the revision that the attempt has read. */
@@ -358,14 +358,14 @@ const eventStorer =
   ({ store, streams, claims, pace }: StorerNeeds) =>
   async (attempt: Attempt, events: readonly Event[]): Promise<Stored> => {
     const { stream, past, about } = attempt;
-    const wanted = namesWanted(attempt, events);
+    const nameClaims = namesWanted(attempt, events);
     const home = homeOf(attempt);
     const facts = events.map(({ data }) => data);
     const whole = pace.timed(() => encoded(attempt, events, facts));
     const chunked = goesInParts(whole);
-    const noted = nameToNote(attempt);
+    const noteName = nameToNote(attempt);
     // Chunks, notes and claims are events too. So check all names before the first of them is stored.
-    if (chunked || noted || wanted.length > 1) await claims.refuseTaken(wanted);
+    if (chunked || noteName || nameClaims.length > 1) await claims.refuseTaken(nameClaims);
     const texts = chunked ? encoded(attempt, events, await slimmed(store, home, facts)) : whole;
     // As everybody will read them once they are stored. Nobody has them yet, so their position is set then.
     const recorded = texts.map(({ id, hash }, i): Writable<Recorded> => {
@@ -376,9 +376,9 @@ const eventStorer =
     });
     const grown = pace.timed(() => streams.extend(stream, past, recorded));
 
-    if (noted) await claims.note(noted, attempt);
+    if (noteName) await claims.note(noteName, attempt);
     const append = () => store.append(stream, past.revision, texts);
-    const { position } = await (wanted.length > 0 ? claims.claiming(wanted, attempt, append) : append());
+    const { position } = await (nameClaims.length > 0 ? claims.claiming(nameClaims, attempt, append) : append());
     for (const event of recorded) event.position = position;
     grown.position = position;
     const bytes = whole.reduce((sum, { data }) => sum + data.length, 0);

@@ -15,7 +15,7 @@ const useBytes = 150;
  * stream may have very many keys that are kept for good, so nothing ever walks over these.
  */
 export const keyUses = () => {
-  const kept = new Map<string, KeyUse>();
+  const uses = new Map<string, KeyUse>();
   // In the order of their first events, and so in the order in which they expire.
   const expiring = new Map<string, Expiring>();
   // For each stream: the highest revision of an event whose reactions have changed this stream. Few streams are asked
@@ -24,7 +24,7 @@ export const keyUses = () => {
   let unread: string[] = [];
   let bytes = 0;
 
-  const get = (key: string): KeyUse | undefined => kept.get(key) ?? expiring.get(key);
+  const get = (key: string): KeyUse | undefined => uses.get(key) ?? expiring.get(key);
 
   /** Forgets the keys that have expired. */
   const expire = (now: string): void => {
@@ -53,7 +53,7 @@ export const keyUses = () => {
     const follows = isFollowUp(key);
     if (follows && !before) unread.push(key);
     if (follows || first === 0) {
-      kept.set(key, { request, first, last: revision });
+      uses.set(key, { request, first, last: revision });
     } else {
       expiring.set(key, { request, first, last: revision, at });
       expire(at);

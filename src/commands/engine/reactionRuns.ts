@@ -17,7 +17,7 @@ type Needs = {
   readonly tools: Tools;
   readonly handle: Handle;
   /** Waits until the read models hold everything up to the position. */
-  readonly reached: (position: number) => Promise<void>;
+  readonly whenProjected: (position: number) => Promise<void>;
   /** True while the log cannot be reached, or takes nothing. */
   readonly away: () => boolean;
   readonly pauses?: Pauses | undefined;
@@ -30,11 +30,11 @@ type Needs = {
 const mostInBackground = 2;
 
 /** Tools whose read models show at least everything up to the position. `state` needs no wait: it reads the log. */
-const toolsSince = (position: number, { tools, reached }: Pick<Needs, 'tools' | 'reached'>): Tools => {
+const toolsSince = (position: number, { tools, whenProjected }: Pick<Needs, 'tools' | 'whenProjected'>): Tools => {
   const waiting =
     <Arguments extends readonly unknown[], Result>(tool: (...args: Arguments) => Promise<Result>) =>
     async (...args: Arguments): Promise<Result> => {
-      await reached(position);
+      await whenProjected(position);
       return tool(...args);
     };
   const { find, idsNamed, query, findWithin, count } = tools;
@@ -65,14 +65,14 @@ const keysOf = ({ stream, revision }: Recorded) => {
  * Carries out the reactions to an event. Each of their commands has an idempotency key of its own, so a repeated run
  * changes nothing.
  */
-export const reactionRuns = ({ table, tools, handle, reached, away, pauses, stop, log }: Needs) => {
+export const reactionRuns = ({ table, tools, handle, whenProjected, away, pauses, stop, log }: Needs) => {
   const running = new Map<string, Promise<number>>();
   const place = places(() => mostInBackground);
 
   /** Work in the background does not run ahead of the read models: requests would wait for these. */
   const inBackground = <T>(position: number, work: () => Promise<T>): Promise<T> =>
     place(async () => {
-      await reached(position);
+      await whenProjected(position);
       return work();
     });
 
@@ -82,7 +82,10 @@ export const reactionRuns = ({ table, tools, handle, reached, away, pauses, stop
     let highest = 0;
     for (const { next, background } of reactions) {
       // The table gives each function only events of its own topic.
-      const follows = await next(event as Recorded<never>, toolsSince(event.position, { tools, reached }));
+      const follows = await next(
+        event as Recorded<never>,
+        toolsSince(event.position, { tools, whenProjected: whenProjected }),
+      );
       for (const { command, id, input, about } of follows) {
         // A stopped process leaves the rest to the next start, or to the process that leads next.
         stop.throwIfAborted();
@@ -117,7 +120,7 @@ export const reactionRuns = ({ table, tools, handle, reached, away, pauses, stop
       work: () => parts(event, reactions),
       giveUp: (error) => park(event, requestFor(event), error),
       waits: (error) => log('A reaction waits for the read models', { ...about, error }),
-      failed: (error, tried) => log('A reaction failed', { ...about, tried, error }),
+      failed: (error, attempts) => log('A reaction failed', { ...about, tried: attempts, error }),
       away,
       isHopeless: (error) => error instanceof RequestError && error.code !== 'unavailable',
       pauseMs: pauses?.tryMs,

@@ -25,7 +25,7 @@ type Needs = {
   readonly events: Streams['events'];
   readonly reactions: readonly Reaction[];
   /** Waits until the read models hold everything up to the position. */
-  readonly reached: (position: number) => Promise<void>;
+  readonly whenProjected: (position: number) => Promise<void>;
   /** The leader alone reads the log. */
   readonly leadership: Leadership;
   /**
@@ -57,10 +57,10 @@ export const reactor = ({ reactions, patienceMs = 2000, ...needs }: Needs) => {
    * Carries out the reactions to the events but for those in the background, one event after the other. Stops between two events when nobody waits any
    * more.
    */
-  const reactToAll = async (events: readonly Recorded[], left: AbortSignal): Promise<number> => {
+  const reactToAll = async (events: readonly Recorded[], leaving: AbortSignal): Promise<number> => {
     let highest = 0;
     for (const event of events)
-      if (!left.aborted) highest = Math.max(highest, await runs.reactAtOnce(event).catch(() => 0));
+      if (!leaving.aborted) highest = Math.max(highest, await runs.reactAtOnce(event).catch(() => 0));
     return highest;
   };
 
@@ -74,13 +74,13 @@ export const reactor = ({ reactions, patienceMs = 2000, ...needs }: Needs) => {
     follow: (events: readonly Recorded[], waitForAll: boolean): number | Promise<number> => {
       const concerning = waitedFor(events);
       if (concerning.length === 0) return 0;
-      const left = new AbortController();
-      const all = reactToAll(concerning, left.signal);
+      const leaving = new AbortController();
+      const all = reactToAll(concerning, leaving.signal);
       if (waitForAll) return all;
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<number>((resolve) => {
         timer = setTimeout(() => {
-          left.abort();
+          leaving.abort();
           resolve(0);
         }, patienceMs);
       });
@@ -176,9 +176,9 @@ const reactionReader = (needs: ReaderNeeds) => {
     persist(work, {
       signal,
       pauseMs: askAgainMs,
-      onFailure: (error, { tried }) => {
+      onFailure: (error, { attempts }) => {
         if (!(error instanceof NotReadable)) throw error;
-        if (tried === 1) log('A reaction waits for the read models', { ...about, error });
+        if (attempts === 1) log('A reaction waits for the read models', { ...about, error });
       },
     });
 

@@ -22,20 +22,21 @@ export const streams = (
   tampered: Pick<TamperedStreams, 'has'> = { has: () => false },
 ) => {
   const { kindOf, nothing, extend } = loading(aggregates, projections);
-  const kept = new LRUCache<string, LoadedStream>({
+  const cache = new LRUCache<string, LoadedStream>({
     maxSize: maxBytes,
     // A stream counts as half of the cache at most, so that even the longest is kept. To read such a stream anew for
     // every command would cost more than the memory above the limit.
     sizeCalculation: ({ dataBytes, keys }) => Math.min(streamBytes + dataBytes + keys.bytes(), maxBytes / 2),
   });
 
-  const known = (stream: string): LoadedStream | undefined => (tampered.has(stream) ? undefined : kept.get(stream));
+  const cachedStream = (stream: string): LoadedStream | undefined =>
+    tampered.has(stream) ? undefined : cache.get(stream);
 
   /** Caches the stream with its new stored events. */
   const keep = (stream: string, loaded: LoadedStream, events: readonly Recorded[], bytes: number): LoadedStream => {
     loaded.keys.remember(events);
-    loaded.dataBytes = (kept.peek(stream)?.dataBytes ?? 0) + bytes;
-    kept.set(stream, loaded);
+    loaded.dataBytes = (cache.peek(stream)?.dataBytes ?? 0) + bytes;
+    cache.set(stream, loaded);
     return loaded;
   };
 
@@ -80,15 +81,15 @@ export const streams = (
   const readOn = async (stream: string, from: LoadedStream, to = Infinity): Promise<LoadedStream> => {
     let loaded = from;
     for await (const events of store.read(stream, from.revision + 1)) {
-      const wanted = events.filter(({ revision }) => revision <= to);
-      loaded = withReadable(stream, loaded, wanted, to === Infinity);
-      if (wanted.length < events.length) break;
+      const eventsUpTo = events.filter(({ revision }) => revision <= to);
+      loaded = withReadable(stream, loaded, eventsUpTo, to === Infinity);
+      if (eventsUpTo.length < events.length) break;
     }
     return loaded;
   };
 
   /** The stream as the store has it now. */
-  const refresh = (stream: string): Promise<LoadedStream> => readOn(stream, known(stream) ?? nothing(stream));
+  const refresh = (stream: string): Promise<LoadedStream> => readOn(stream, cachedStream(stream) ?? nothing(stream));
 
   return {
     extend,
@@ -106,7 +107,8 @@ export const streams = (
       }
     },
     /** The stream as this node last saw it. It may be stale: then an append at its revision fails. */
-    load: (stream: string): LoadedStream | Promise<LoadedStream> => known(stream) ?? readOn(stream, nothing(stream)),
+    load: (stream: string): LoadedStream | Promise<LoadedStream> =>
+      cachedStream(stream) ?? readOn(stream, nothing(stream)),
     refresh,
     /** The stream just after a revision; -1: before its first event. */
     asOf: (stream: string, revision: number): Promise<LoadedStream> =>
@@ -121,7 +123,7 @@ export const streams = (
       }
       return found;
     },
-    forget: (stream: string): void => void kept.delete(stream),
+    forget: (stream: string): void => void cache.delete(stream),
     kindOf,
   };
 };

@@ -13,7 +13,7 @@ type Needs = {
   readonly model: ReadModel;
   readonly streams: Pick<Streams, 'refresh' | 'asOf' | 'events' | 'kindOf'>;
   /** Resolves when the read models show everything that this node has acknowledged. */
-  readonly settled: () => Promise<void> | undefined;
+  readonly caughtUp: () => Promise<void> | undefined;
   readonly rest: Omit<
     Tools,
     | 'state'
@@ -69,7 +69,7 @@ const stateOf = async <S>(streams: Needs['streams'], { category }: Aggregate<S>,
 };
 
 /** The tools that `prepare` gets. */
-export const commandTools = ({ model, streams, settled, rest }: Needs): Tools => ({
+export const commandTools = ({ model, streams, caughtUp, rest }: Needs): Tools => ({
   ...rest,
   state: (aggregate, id) => stateOf(streams, aggregate, id),
   stateForRights: (aggregate, id) => stateOf(streams, aggregate, id),
@@ -101,7 +101,7 @@ export const commandTools = ({ model, streams, settled, rest }: Needs): Tools =>
     return docs[0] as Signature | undefined; // documents of resources with authors have these members
   },
   find: async ({ collection }, idOrName) => {
-    await settled();
+    await caughtUp();
     if (await model.get(collection, idOrName)) return idOrName;
     const [id, ...others] = await model.idsNamed(collection, idOrName);
     if (others.length > 0)
@@ -111,11 +111,11 @@ export const commandTools = ({ model, streams, settled, rest }: Needs): Tools =>
     return id ?? parkedId(model, collection, idOrName);
   },
   idsNamed: async ({ collection }, name) => {
-    await settled();
+    await caughtUp();
     return model.idsNamed(collection, name);
   },
   query: async (collection, where, skip = 0) => {
-    await settled();
+    await caughtUp();
     const { entries } = await model.list(collection.collection, {
       ...(where && { where }),
       sort: nameSort(collection),
@@ -126,7 +126,7 @@ export const commandTools = ({ model, streams, settled, rest }: Needs): Tools =>
     return entries.map(({ text }) => JSON.parse(text));
   },
   findWithin: async ({ collection }, field, value, idsOrNames) => {
-    await settled();
+    await caughtUp();
     const within = (entries: readonly (Entry | undefined)[]) =>
       entries.find((entry) => entry?.filters[field]?.includes(value))?.id;
     const byId = await model.getMany(collection, idsOrNames);
@@ -140,7 +140,7 @@ export const commandTools = ({ model, streams, settled, rest }: Needs): Tools =>
     );
   },
   count: async (collection, where) => {
-    await settled();
+    await caughtUp();
     const one = { where, sort: nameSort(collection), order: 1, skip: 0, limit: 1 } as const;
     return (await model.list(collection.collection, one)).total;
   },

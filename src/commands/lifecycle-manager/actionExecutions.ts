@@ -73,11 +73,11 @@ export const runAction = command({
     const { exists, content } = await tools.state(resourceModel, input.modelId);
     const action = actionOf(content, input.actionId);
     const { ids, ...meant } = await reached(input, tools);
-    const given = input.inputs ?? {};
+    const inputs = input.inputs ?? {};
     const instances = [];
     const faults =
       action?.workflow === null && action.type !== 'update' && action.type !== 'delete'
-        ? [...unfit(content.schema, given, '/inputs')]
+        ? [...unfit(content.schema, inputs, '/inputs')]
         : [];
     for (const id of ids) {
       await breathe();
@@ -87,7 +87,7 @@ export const runAction = command({
       instances.push({ id, name });
       if (faults.length === 0 && action?.workflow === null && action.type === 'update')
         faults.push(
-          ...unfit(content.schema, { ...(maskSecrets(instanceData) as InstanceData), ...given }, '/inputs').map(
+          ...unfit(content.schema, { ...(maskSecrets(instanceData) as InstanceData), ...inputs }, '/inputs').map(
             (fault) => ({ ...fault, instance: name }),
           ),
         );
@@ -100,7 +100,7 @@ export const runAction = command({
       faults,
       ...defined({ action }),
       automation: action ? await automationOf(action, actor, tools) : null,
-      inputs: sealSecrets(given, {}, tools.seal, '/inputs') as InstanceData,
+      inputs: sealSecrets(inputs, {}, tools.seal, '/inputs') as InstanceData,
     };
   },
   // The account that repeats the request must still be able to see the execution.

@@ -79,7 +79,7 @@ const jobOf = async (
   };
 };
 
-const shown = ({ target }: ActionStarted, execution: string): Next => ({
+const nextOf = ({ target }: ActionStarted, execution: string): Next => ({
   command: recordLastAction,
   id: target._id,
   input: { execution },
@@ -91,7 +91,7 @@ const begin = async ({ stream, data }: Recorded<ActionStarted>, tools: Tools): P
     data.action.workflow === null
       ? data.tasks.flatMap((task) => effect(data, task))
       : await Promise.all(data.tasks.map((task) => jobOf(id, data, task, tools)));
-  return data.action.workflow === null ? [...parts, shown(data, id)] : [shown(data, id), ...parts];
+  return data.action.workflow === null ? [...parts, nextOf(data, id)] : [nextOf(data, id), ...parts];
 };
 
 const settle = async (
@@ -113,7 +113,7 @@ const cancelJobs = async ({ stream }: Recorded, tools: Tools): Promise<readonly 
 const show = async ({ stream }: Recorded, tools: Tools): Promise<readonly Next[]> => {
   const { id } = splitStream(stream);
   const { started } = await tools.state(actionExecution, id);
-  return started ? [shown(started, id)] : [];
+  return started ? [nextOf(started, id)] : [];
 };
 
 const noted = async ({ stream }: Recorded, tools: Tools): Promise<readonly Next[]> => {

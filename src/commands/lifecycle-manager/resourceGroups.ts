@@ -74,15 +74,15 @@ export const removeResourceGroup = command({
 /** Removes a deleted instance from its groups. If its model is deleted too, the groups go with the model. */
 const leaveGroups = async ({ stream }: Recorded, tools: Tools): Promise<readonly Next[]> => {
   const { id: instance } = splitStream(stream);
-  const left: Next[] = [{ command: clearLastAction, id: instance, input: {} }];
+  const nextCommands: Next[] = [{ command: clearLastAction, id: instance, input: {} }];
   const {
     content: { modelId },
   } = await tools.state(resourceInstance, instance);
-  if (!(await tools.state(resourceModel, modelId)).exists) return left;
+  if (!(await tools.state(resourceModel, modelId)).exists) return nextCommands;
   for (const { _id: id } of await queryAll(tools, resourceGroups, { field: 'modelId', op: 'equals', value: modelId }))
     if (hasId((await tools.state(resourceGroup, id)).members, instance))
-      left.push({ command: dropFromGroup, id, input: { instance } });
-  return left;
+      nextCommands.push({ command: dropFromGroup, id, input: { instance } });
+  return nextCommands;
 };
 
 const forget = async ({ stream }: Recorded): Promise<readonly Next[]> => [

@@ -34,18 +34,13 @@ export const unfit = (schema: unknown, data: unknown, path: string): readonly Fa
   return valid ? [] : faultsInTheOpen(errors, data).map((fault) => ({ ...fault, path: path + fault.path }));
 };
 
-const dataRefs = async (
-  modelId: string,
-  given: InstanceData,
-  before: InstanceData,
-  tools: Tools,
-): Promise<DataRefs> => {
+const dataRefs = async (modelId: string, data: InstanceData, before: InstanceData, tools: Tools): Promise<DataRefs> => {
   const {
     exists,
     content: { schema },
   } = await tools.state(resourceModel, modelId);
-  const instanceData = sealSecrets(given, before, tools.seal, '/instanceData') as InstanceData;
-  return { modelExists: exists, instanceData, faults: exists ? unfit(schema, given, '/instanceData') : [] };
+  const instanceData = sealSecrets(data, before, tools.seal, '/instanceData') as InstanceData;
+  return { modelExists: exists, instanceData, faults: exists ? unfit(schema, data, '/instanceData') : [] };
 };
 
 const modelExists = async (modelId: string, tools: Tools) => ({

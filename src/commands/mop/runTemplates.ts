@@ -64,13 +64,13 @@ const mostAnswered = 64 * 1024 * 1024;
  */
 export const runCommandTemplate = async (
   template: CommandTemplateContent,
-  given: readonly string[],
+  names: readonly string[],
   variables: Variables,
   ways: Ways,
 ): Promise<CommandTemplateRun> => {
   await refuseUnusable(faultsIn(template), patternsIn(template));
   const commands = ready(template, variables);
-  const devices = [...new Set(given)];
+  const devices = [...new Set(names)];
   await refuseUnknown(devices, ways);
   const find = searching();
   let room = mostAnswered;

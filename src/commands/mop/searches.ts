@@ -21,9 +21,9 @@ const usablePattern = (text: string, flags: Omit<Search, 'pattern'>): Pattern =>
 
 const patternOf = ({ pattern, ...flags }: Search): Pattern => {
   const key = `${flags.ignoreCase} ${flags.multiline} ${flags.dotAll} ${pattern}`;
-  const known = compiled.get(key) ?? usablePattern(pattern, flags);
-  compiled.set(key, known);
-  return known;
+  const cachedPattern = compiled.get(key) ?? usablePattern(pattern, flags);
+  compiled.set(key, cachedPattern);
+  return cachedPattern;
 };
 
 /**
@@ -31,7 +31,7 @@ const patternOf = ({ pattern, ...flags }: Search): Pattern => {
  * long.
  */
 export const searching = (): Find => {
-  let left = mostInAll;
+  let remaining = mostInAll;
   return (search, text) => {
     const { expression, instructions } = patternOf(search);
     const cost = (text.length + 1) * instructions;
@@ -40,8 +40,8 @@ export const searching = (): Find => {
         'unprocessable',
         `An answer of ${text.length} characters is too long for the pattern ${search.pattern}`,
       );
-    if (cost > left) throw new RequestError('unprocessable', 'All patterns and answers together are too large');
-    left -= cost;
+    if (cost > remaining) throw new RequestError('unprocessable', 'All patterns and answers together are too large');
+    remaining -= cost;
     const matcher = expression.matcher(text);
     return matcher.find()
       ? Array.from({ length: matcher.groupCount() + 1 }, (_, group) => matcher.group(group) ?? undefined)
@@ -56,12 +56,12 @@ const mostCompiled = 200_000;
 export const patternFaults = async (
   patterns: readonly { readonly path: string; readonly text: string; readonly flags?: Flags }[],
 ): Promise<readonly Fault[]> => {
-  let left = mostCompiled;
+  let remaining = mostCompiled;
   return (
     await oneByOne(patterns, ({ path, text, flags }): readonly Fault[] => {
       try {
-        if (left <= 0) throw new RequestError('invalid', 'All patterns together are too large');
-        left -= patternOf(searchOf(text.replace(/<![^<>!]+!>/g, 'x'), flags)).instructions;
+        if (remaining <= 0) throw new RequestError('invalid', 'All patterns together are too large');
+        remaining -= patternOf(searchOf(text.replace(/<![^<>!]+!>/g, 'x'), flags)).instructions;
         return [];
       } catch (error) {
         if (error instanceof RequestError) return [{ message: error.message, path }];

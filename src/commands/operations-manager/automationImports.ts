@@ -62,7 +62,7 @@ type Importing = Pick<Context, 'actor' | 'newId'> & { readonly input: Static<typ
 export const preparing = async (
   { input: { automation: written, overwrite = false }, actor, newId }: Importing,
   tools: Tools,
-  kept: readonly AutomationDocument[],
+  present: readonly AutomationDocument[],
 ): Promise<ImportRefs> => {
   const { id, state } = await meant(written, newId('automation'), actor, tools);
   const { exists, content, imported } = state;
@@ -70,17 +70,17 @@ export const preparing = async (
   const access = accessOf(actor, content.gbac);
   const elsewhere = new Map<string, { readonly exists: boolean; readonly access: Access }>();
   const triggers: PresentTrigger[] = [...(await triggersOf(id, tools))];
-  const given = withIds(
+  const documentWithIds = withIds(
     written,
     id,
     (name) => triggers.find(({ content }) => content.name === name)?.id ?? newId(`trigger ${name}`),
   );
-  const known: (TriggerState | undefined)[] = [];
+  const triggerStates: (TriggerState | undefined)[] = [];
   for (const {
     known: { _id, name },
-  } of triggerPartsIn(given)) {
+  } of triggerPartsIn(documentWithIds)) {
     const own = await tools.state(trigger, _id);
-    known.push(own.exists ? own : presentNamed(name, triggers));
+    triggerStates.push(own.exists ? own : presentNamed(name, triggers));
     if (!own.content) continue;
     const { exists, content: other, imported } = own;
     if (other.actionId === id) {
@@ -92,12 +92,14 @@ export const preparing = async (
     const { gbac } = (await tools.state(automation, other.actionId)).content;
     const access = accessOf(actor, gbac);
     elsewhere.set(_id, { exists, access });
-    if (access === 'none') known[known.length - 1] = undefined;
+    if (access === 'none') triggerStates[triggerStates.length - 1] = undefined;
   }
   // A caller who may not see the automation must not learn its secrets, or whether it has any.
   const stored =
-    access === 'none' ? { triggers: [] } : { packaged: kept[0], state: exists ? state : undefined, triggers: known };
-  const sealed = sealAutomation(given, stored, tools.seal);
+    access === 'none'
+      ? { triggers: [] }
+      : { packaged: present[0], state: exists ? state : undefined, triggers: triggerStates };
+  const sealed = sealAutomation(documentWithIds, stored, tools.seal);
   const document = automationParts(sealed).known;
   const parts = await Promise.all(
     triggerPartsIn(sealed).map(({ known }) =>

@@ -41,7 +41,7 @@ type Needs = {
   readonly model: Pick<ReadModel, 'guard'>;
   readonly tools: Tools;
   /** Resolves once the read models show everything that this node has acknowledged. */
-  readonly settled: () => Promise<void> | undefined;
+  readonly caughtUp: () => Promise<void> | undefined;
   /** The account as of now, with its rights; undefined if it is deleted or inactive. */
   readonly viewerOf: (account: string) => Promise<{ readonly actor: Actor } | undefined>;
 };
@@ -58,14 +58,14 @@ const unlessSeveral = (error: unknown): undefined => {
 };
 
 /** Makes the function that says why a job cannot go on, as of now; undefined: it can. */
-export const whyGone = ({ model, tools, settled, viewerOf }: Needs) => {
+export const whyGone = ({ model, tools, caughtUp, viewerOf }: Needs) => {
   return async ({
     automation,
     component,
     workflow: running,
     created_by: account,
   }: NeedsOfJob): Promise<string | undefined> => {
-    await settled();
+    await caughtUp();
     if (automation !== null && model.guard(automations.collection, automation) === undefined)
       return 'The automation of the job was deleted';
     if (!(await isKnown(component, tools))) return `There is no ${component.type} ${JSON.stringify(component.name)}`;

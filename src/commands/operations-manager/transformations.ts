@@ -25,12 +25,12 @@ const unusable = (message: string, path: string): JstFault => ({
  * the trigger has named before is not looked for again.
  */
 export const transformationFaultOf = async (
-  given: object,
+  document: object,
   before: TriggerContent | undefined,
   actor: Actor,
   tools: Parameters<typeof transformationNamed>[1],
 ): Promise<JstFault | undefined> => {
-  const transformation = transformationOf(given);
+  const transformation = transformationOf(document);
   if (transformation.kind === 'jsonata') return faultOfExpression(transformation.expression);
   if (transformation.kind === 'document') return faultOfDocument(transformation.document);
   if (transformation.kind !== 'named' || (before && same(transformation, transformationOf(before)))) return undefined;

@@ -67,11 +67,11 @@ const withOpenChoices = (schema: unknown): unknown => {
  */
 export const sealedData = (
   { formData }: Formed,
-  known: Formed | undefined,
+  trigger: Formed | undefined,
   { seal }: Tools,
   path = '',
 ): object | null | undefined =>
-  formData == null ? formData : (sealSecrets(formData, known?.formData, seal, `${path}/formData`) as object);
+  formData == null ? formData : (sealSecrets(formData, trigger?.formData, seal, `${path}/formData`) as object);
 
 /**
  * The form that a trigger names, if it names one. Masked secrets count as valid: nobody checks them against the form.
@@ -120,7 +120,7 @@ export const inStoredWords = async <Trigger extends object>(
 /** The form of an imported document, if the import changes the form fields. */
 export const importedForm = async (
   document: Formed,
-  known: Known | undefined,
+  trigger: Known | undefined,
   actor: Actor,
   tools: Tools,
-): Promise<FormFound> => (newsOfForm(document, known) ? formOf(document, actor, tools) : undefined);
+): Promise<FormFound> => (newsOfForm(document, trigger) ? formOf(document, actor, tools) : undefined);

@@ -143,11 +143,11 @@ type Formed = Extract<TriggerContent, { readonly formId: unknown }>;
 /** The form data of a run with sealed secrets. Throws `RunRefused` if it does not fit the trigger's form. */
 export const formDataOf = async (
   content: Formed,
-  given: unknown,
+  payload: unknown,
   actor: Asking['actor'],
   tools: Tools,
 ): Promise<unknown> => {
-  const formData = given == null ? (content.formData ?? {}) : sealedData({ formData: given }, content, tools);
+  const formData = payload == null ? (content.formData ?? {}) : sealedData({ formData: payload }, content, tools);
   const { formId, formSchemaHash = null } = content;
   const form =
     formId === null
@@ -223,17 +223,18 @@ export const triggerRuns = ({ handle, tools, filters, evaluate, now }: Needs) =>
   /** The incoming variables, with sealed secrets. */
   const sealedIncoming = async (
     content: TriggerContent,
-    given: Incoming,
+    incoming: Incoming,
     actor: Asking['actor'],
   ): Promise<Variables> => {
-    if ('formData' in given) {
-      const formData = 'formId' in content ? await formDataOf(content, given.formData, actor, tools) : given.formData;
+    if ('formData' in incoming) {
+      const formData =
+        'formId' in content ? await formDataOf(content, incoming.formData, actor, tools) : incoming.formData;
       return variablesOf(content, { formData });
     }
-    const variables = variablesOf(content, given);
+    const variables = variablesOf(content, incoming);
     // A mask in a request would have to keep a secret, and there is none. In a payload it is what was published.
-    if ('payload' in given) return sealedVariables(variables, tools);
-    refuseBody(given.body, content, filters);
+    if ('payload' in incoming) return sealedVariables(variables, tools);
+    refuseBody(incoming.body, content, filters);
     return sealSecrets(variables, {}, tools.seal) as Variables;
   };
 
@@ -312,7 +313,7 @@ export const triggerRuns = ({ handle, tools, filters, evaluate, now }: Needs) =>
     if (before) return before;
     if (!trigger.content.enabled) throw refused('disabled', 'conflict', 'The trigger is disabled');
     const account = typeof actor === 'object' ? actor.id : trigger.id;
-    const made = await variables(run, {
+    const runVariables = await variables(run, {
       account,
       actor: () => startingAccount(run),
       signal: run.signal ?? never,
@@ -324,7 +325,7 @@ export const triggerRuns = ({ handle, tools, filters, evaluate, now }: Needs) =>
     await refuseComponent(component, who, tools);
     const input: TriggeredStart = {
       automation: { id: automation.id, name, component },
-      variables: made,
+      variables: runVariables,
       trigger: trigger.id,
       event: event?.id ?? null,
       instant,

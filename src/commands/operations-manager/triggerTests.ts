@@ -111,8 +111,11 @@ export const explainer = <Viewer extends { readonly actor: Actor }>(needs: Needs
     if (unfit.length > 0) return { matches: false, reasons, variables: null };
     try {
       const runId = event.id === null ? id : jobIdOf(id, event.id);
-      const made = await variables({ trigger: { id, content }, given: { payload }, event }, { ...asking, runId });
-      return { matches: reasons.length === 0, reasons, variables: made };
+      const runVariables = await variables(
+        { trigger: { id, content }, given: { payload }, event },
+        { ...asking, runId },
+      );
+      return { matches: reasons.length === 0, reasons, variables: runVariables };
     } catch (error) {
       if (!(error instanceof RunRefused)) throw error;
       return {
@@ -137,10 +140,10 @@ const waitingReasons = (content: TestedTrigger['content'], { source, topic, plac
 
 /** Asks once for each key. */
 const once = <T>(ask: (key: string) => Promise<T>): ((key: string) => Promise<T>) => {
-  const known = new Map<string, Promise<T>>();
+  const answers = new Map<string, Promise<T>>();
   return (key) => {
-    const answer = known.get(key) ?? ask(key);
-    known.set(key, answer);
+    const answer = answers.get(key) ?? ask(key);
+    answers.set(key, answer);
     return answer;
   };
 };

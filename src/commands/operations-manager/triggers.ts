@@ -56,13 +56,13 @@ const targetOf = async (id: string, actor: Actor, tools: Tools) => {
 
 /** Why the filter of a trigger, or its transformation, cannot be used; empty if they can. */
 export const faultsOf = async (
-  given: object,
+  members: object,
   before: TriggerContent | undefined,
   actor: Actor,
   tools: Tools,
 ): Promise<TriggerFaults> => ({
-  ...schemaFaultOf('schema' in given ? (given.schema ?? undefined) : undefined),
-  ...defined({ jstFault: await transformationFaultOf(given, before, actor, tools) }),
+  ...schemaFaultOf('schema' in members ? (members.schema ?? undefined) : undefined),
+  ...defined({ jstFault: await transformationFaultOf(members, before, actor, tools) }),
 });
 
 /** The locks of decisions on what a trigger names: its form and its transformation. */
@@ -82,18 +82,18 @@ export const triggersOf = async (actionId: string, tools: Tools): Promise<readon
 };
 
 const refsOf = async (
-  given: { readonly actionId?: string },
+  members: { readonly actionId?: string },
   { exists, content }: TriggerState,
   actor: Actor,
   tools: Tools,
 ): Promise<TriggerRefs> => {
   // A deleted trigger follows the automation that it had last.
   const of = content?.actionId;
-  const moves = given.actionId !== undefined && !(exists && given.actionId === of);
+  const moves = members.actionId !== undefined && !(exists && members.actionId === of);
   return {
     gbac: of === undefined ? everybody : (await tools.state(automation, of)).content.gbac,
-    ...defined({ target: moves ? await targetOf(given.actionId, actor, tools) : undefined }),
-    ...(await faultsOf(given, exists ? content : undefined, actor, tools)),
+    ...defined({ target: moves ? await targetOf(members.actionId, actor, tools) : undefined }),
+    ...(await faultsOf(members, exists ? content : undefined, actor, tools)),
   };
 };
 
@@ -172,12 +172,12 @@ export const importTrigger = command({
     const refs = await refsOf(given, state, actor, tools);
     if (!mayRead(actor, refs.gbac)) return { ...refs, accounts: {} };
     const sealed = triggerParts(sealImport(input, state, tools.seal).trigger).known;
-    const known = await inStoredWords(sealed, state.exists ? state : undefined, tools);
+    const storedWords = await inStoredWords(sealed, state.exists ? state : undefined, tools);
     return {
       ...refs,
-      ...defined({ formId: 'formId' in known ? known.formId : undefined }),
-      form: await importedForm(known, state.exists ? state : undefined, actor, tools),
-      ...(await importAuthors({ aggregate: trigger, id, documents: [known], ...input }, tools)),
+      ...defined({ formId: 'formId' in storedWords ? storedWords.formId : undefined }),
+      form: await importedForm(storedWords, state.exists ? state : undefined, actor, tools),
+      ...(await importAuthors({ aggregate: trigger, id, documents: [storedWords], ...input }, tools)),
     };
   },
 });

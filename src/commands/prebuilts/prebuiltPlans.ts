@@ -49,13 +49,13 @@ const decideImport = async ({ request, world }: Draft, bundle: Bundle, index: nu
 const planAutomation = async (draft: Draft, bundle: Bundle, index: number): Promise<void> => {
   const { type } = bundle;
   const { refs, decided } = await decideImport(draft, bundle, index);
-  const { name, triggers: given = [] } = refs.sealed as Given;
+  const { name, triggers = [] } = refs.sealed as Given;
   draft.reserve(index, [
     `automation-${refs.id}`,
     ...automationNames({ name }).map(nameKey),
-    ...given.map(({ _id }) => `trigger-${_id}`),
+    ...triggers.map(({ _id }) => `trigger-${_id}`),
   ]);
-  if (decided) await planParts(draft, decided, given, index);
+  if (decided) await planParts(draft, decided, triggers, index);
   draft.installed[index] = { type, _id: refs.id, name };
   draft.sealed[index] = { ...bundle, data: refs.sealed };
 };

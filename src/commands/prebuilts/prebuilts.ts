@@ -158,14 +158,14 @@ const preparing = async (request: Request, tools: Tools): Promise<Prepared> => {
   const {
     input: { prebuilt, overwrite = false },
     actor,
-    precomputed: seen,
+    precomputed,
   } = request;
   const state = withDescriptionsIn(request.state, tools);
   const hidden = (await hiddenOf(state.deciding, actor, tools)).size > 0;
-  const isKnown = () => !seen.bringsSecrets && isInstalled(state, prebuilt, seen.bundlesHash);
+  const isKnown = () => !precomputed.bringsSecrets && isInstalled(state, prebuilt, precomputed.bundlesHash);
   const isSame = !overwrite && isKnown();
   const idle = state.pending || hidden || (isSame && !isWaiting(state));
-  const about = { ...seen, isSame, hidden, present: state };
+  const about = { ...precomputed, isSame, hidden, present: state };
   if (idle) return { ...about, plan: noPlan, around: prebuilt, sealed: prebuilt.bundles, errors: [], accounts: {} };
   const around = sealAround(prebuilt, state.imported?.prebuilt, tools.seal);
   const { now, newId } = request;
@@ -187,7 +187,7 @@ const preparing = async (request: Request, tools: Tools): Promise<Prepared> => {
     bundles.map(({ data }) => data),
     tools,
   );
-  const seenNow = errors.length > 0 ? await seenIn(rest) : seen;
+  const seenNow = errors.length > 0 ? await seenIn(rest) : precomputed;
   return { ...about, ...seenNow, plan, around, sealed, errors, accounts, stayingOut: components.refused };
 };
 

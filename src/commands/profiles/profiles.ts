@@ -27,8 +27,8 @@ type Receiver = { readonly ip?: string; readonly type?: string };
  * The stored alarm receiver for each receiver of the request. So a secret stays with its receiver when the list is
  * reordered.
  */
-const inPlace = (wanted: unknown, stored: readonly Receiver[] = []): readonly (Receiver | undefined)[] =>
-  (Array.isArray(wanted) ? (wanted as readonly Receiver[]) : []).map(({ ip, type }, i) => {
+const inPlace = (value: unknown, stored: readonly Receiver[] = []): readonly (Receiver | undefined)[] =>
+  (Array.isArray(value) ? (value as readonly Receiver[]) : []).map(({ ip, type }, i) => {
     const candidates = [stored[i], ...stored].filter((one) => one?.ip === ip);
     return candidates.find((one) => one?.type === type) ?? candidates[0];
   });

@@ -63,12 +63,12 @@ export const importTemplate = command({
   input: Type.Object({ template: templateDocumentSchema, overwrite: Type.Optional(Type.Boolean()) }),
   on: 'any',
   decide: importOne,
-  seal: (input, state, seal, kept) => ({
+  seal: (input, state, seal, present) => ({
     ...input,
     template: sealTemplate(
       input.template,
       state,
-      kept.map(({ template }) => template),
+      present.map(({ template }) => template),
       seal,
     ),
   }),

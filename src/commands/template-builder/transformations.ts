@@ -94,9 +94,9 @@ const findings = new WeakMap<TransformationDocument, Findings>();
 export const whyUnfit = async (idOrName: string, actor: Actor, tools: Tools): Promise<string | undefined> => {
   const document = await transformationNamed(idOrName, tools, actor);
   if (!document) return `There is no transformation ${JSON.stringify(idOrName)}`;
-  const known = findings.get(document) ?? planOf(document);
-  findings.set(document, known);
-  const [fault] = known.faults;
+  const cachedFindings = findings.get(document) ?? planOf(document);
+  findings.set(document, cachedFindings);
+  const [fault] = cachedFindings.faults;
   return fault && `The transformation ${JSON.stringify(document.name)} has a fault: ${fault.message} (${fault.path})`;
 };
 

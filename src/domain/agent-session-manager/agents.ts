@@ -34,7 +34,7 @@ export type AgentEvent = EventOf<typeof topics>;
 
 export type AgentState = { readonly content?: AgentContent };
 
-const said = (_: unknown, content: AgentContent): AgentState => ({ content });
+const agentState = (_: unknown, content: AgentContent): AgentState => ({ content });
 
 /** An agent: a webhook or a template that carries sessions out. */
 export const agent = aggregate<AgentState, AgentEvent>({
@@ -42,7 +42,7 @@ export const agent = aggregate<AgentState, AgentEvent>({
   category: 'agent',
   topics,
   initial: {},
-  evolve: { agentCreated: said, agentReplaced: said, agentDeleted: () => ({}) },
+  evolve: { agentCreated: agentState, agentReplaced: agentState, agentDeleted: () => ({}) },
   exists: ({ content }) => content !== undefined,
   names: ({ content }) => (content ? [{ kind: 'agent', name: content.name }] : []),
 });
@@ -76,15 +76,15 @@ export type AgentRefs = {
 };
 
 const refuseHeaders = (names: readonly string[]): void => {
-  const seen = new Set<string>();
+  const earlier = new Set<string>();
   for (const name of names) {
     const lower = name.toLowerCase();
     const refuse = (fault: string): never => {
       throw new RequestError('invalid', `The header ${name} ${fault}`, { path: `/headers${step(name)}` });
     };
     if (isSetByCall(lower) || lower === 'content-type') refuse('is set by the call itself');
-    if (seen.has(lower)) refuse('is there twice');
-    seen.add(lower);
+    if (earlier.has(lower)) refuse('is there twice');
+    earlier.add(lower);
   }
 };
 
@@ -108,10 +108,10 @@ export const replace = (
   input: NewAgent,
   { refs }: Context<AgentRefs>,
 ): readonly AgentEvent[] => {
-  const wanted = checked(input, refs);
-  if (same(content, wanted)) return [];
+  const newContent = checked(input, refs);
+  if (same(content, newContent)) return [];
   refuseReferred(refs.referrers, 'renamed');
-  return [{ topic: 'agentReplaced', data: wanted }];
+  return [{ topic: 'agentReplaced', data: newContent }];
 };
 
 export const remove = (

@@ -73,14 +73,18 @@ const keyOf = ({ provenance, name }: Method): string => `${provenance}/${name}`;
  * The methods without duplicates. A method must exist or have been listed before. Otherwise throws `not_found` with all
  * such methods.
  */
-const checked = (wanted: readonly Method[], before: readonly Method[], known: readonly Method[]): readonly Method[] => {
-  const allowed = new Set([...known, ...before].map(keyOf));
-  const faults = wanted.flatMap((method, i) =>
+const checked = (
+  methods: readonly Method[],
+  before: readonly Method[],
+  allMethods: readonly Method[],
+): readonly Method[] => {
+  const allowed = new Set([...allMethods, ...before].map(keyOf));
+  const faults = methods.flatMap((method, i) =>
     allowed.has(keyOf(method)) ? [] : [{ message: `No such method: ${keyOf(method)}`, path: `/allowedMethods/${i}` }],
   );
   refuseFaults('not_found', faults);
   return [
-    ...new Map(wanted.map(({ provenance, name }) => [keyOf({ provenance, name }), { provenance, name }])).values(),
+    ...new Map(methods.map(({ provenance, name }) => [keyOf({ provenance, name }), { provenance, name }])).values(),
   ];
 };
 

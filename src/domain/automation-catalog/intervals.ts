@@ -43,8 +43,8 @@ const sumOf = (text: string): number => {
  * Undefined for an interval without a fixed length (cron, months), with a part of a minute (90 seconds), or longer than
  * 5,200 weeks.
  */
-export const intervalOf = (given: number | string): number | undefined => {
-  const milliseconds = typeof given === 'number' ? given : sumOf(given);
+export const intervalOf = (interval: number | string): number | undefined => {
+  const milliseconds = typeof interval === 'number' ? interval : sumOf(interval);
   return milliseconds > 0 && milliseconds <= longest && milliseconds % unitLength.minute === 0
     ? milliseconds
     : undefined;

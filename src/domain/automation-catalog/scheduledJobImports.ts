@@ -33,8 +33,8 @@ const loose = <S extends TSchema>(schema: S) => Type.Optional({ ...schema, [ifIt
 
 /** The members with loose schemas: their own, or the one that `of` gives. */
 const loosely = <P extends Readonly<Record<string, TSchema>>>(members: P, of = (schema: TSchema) => schema): P => {
-  const made = Object.entries(members).map(([member, schema]) => [member, loose(of(schema))]);
-  return Object.fromEntries(made) as P; // the types of the values stay
+  const looseMembers = Object.entries(members).map(([member, schema]) => [member, loose(of(schema))]);
+  return Object.fromEntries(looseMembers) as P; // the types of the values stay
 };
 
 /** A time that a schedule can have, in any zone: of the years 1971 to 8999. */
@@ -96,14 +96,14 @@ export const jobIdIn = (job: Members): string => partsOf(job).known._id ?? deriv
 export const sealJob = (
   job: Members,
   { content, imported }: ScheduledJobState,
-  kept: readonly Members[],
+  present: readonly Members[],
   seal: Seal,
 ): Members => {
-  const stored = [...kept, imported?.document ?? content];
+  const stored = [...present, imported?.document ?? content];
   const { data } = job;
   if (!isMembers(data) || !isMembers(data.formData)) return sealDocument(job, stored, seal);
   const befores = [
-    ...kept.map((document) => isMembers(document.data) && document.data.formData),
+    ...present.map((document) => isMembers(document.data) && document.data.formData),
     content?.data.formData,
   ];
   const formData = sealImported(data.formData, befores, seal, '/data/formData');
@@ -129,12 +129,12 @@ export const importOne = (
 ): readonly ScheduledJobEvent[] => {
   const { known } = partsOf(job);
   const { formId } = context.refs;
-  const wanted = contentOf({ ...known, data: { ...known.data, ...defined({ formId }) } });
-  gbacOf(wanted.data.gbac, everybody, [], '/data/gbac');
+  const newContent = contentOf({ ...known, data: { ...known.data, ...defined({ formId }) } });
+  gbacOf(newContent.data.gbac, everybody, [], '/data/gbac');
   const stored = importIn(state);
   if (
     stored &&
-    same(wanted, stored.content) &&
+    same(newContent, stored.content) &&
     sameRest(job, { imported: stored, content: stored.content }, partsOf, context.refs)
   )
     return [];
@@ -143,7 +143,9 @@ export const importOne = (
   if (state.automation !== undefined || context.refs.decided)
     throw new RequestError('conflict', 'The scheduled job has become an automation', { path: '/_id' });
   const authors = authorsOf(defined(known), context.refs.accounts, context);
-  return [{ topic: 'scheduledJobRestored', data: { ...wanted, ...authors, imported: withoutContent(job, wanted) } }];
+  return [
+    { topic: 'scheduledJobRestored', data: { ...newContent, ...authors, imported: withoutContent(job, newContent) } },
+  ];
 };
 
 /** Scheduled jobs of any installation. */

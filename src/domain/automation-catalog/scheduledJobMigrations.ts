@@ -186,12 +186,12 @@ export const decideMigration = (
   { now, newId, refs }: Context<readonly Candidate[]>,
 ): readonly MigrationEvent[] => {
   refuseBad(refs);
-  const seen = new Set<string>();
+  const earlier = new Set<string>();
   const migrated: Migrated[] = [];
   const skipped: MigrationDecided['skipped'][number][] = [];
   for (const { job, content, name, form, migrated: already } of refs) {
     if (!content) continue; // rejected above
-    if (already || seen.has(job)) skipped.push({ job, name: content.title });
+    if (already || earlier.has(job)) skipped.push({ job, name: content.title });
     else {
       const schedule = scheduleOf(content, now);
       migrated.push({
@@ -204,7 +204,7 @@ export const decideMigration = (
         ...defined({ formName: form?.name }),
       });
     }
-    seen.add(job);
+    earlier.add(job);
   }
   return migrated.length > 0 ? [{ topic: 'migrationDecided', data: { migrated, skipped } }] : [];
 };
@@ -233,12 +233,12 @@ export const triggersOf = (
     formId: formName ?? formId,
     formSchemaHash,
   } as const;
-  const made: [string, TriggerContent][] = [
+  const newTriggers: [string, TriggerContent][] = [
     [manual, checkedContent({ ...both, type: 'manual', name: triggerName.manual, enabled: true }, {})],
   ];
   if (schedule) {
     const { _id, ...when } = schedule;
-    made.push([
+    newTriggers.push([
       _id,
       checkedContent(
         { ...both, type: 'schedule', name: triggerName.schedule, enabled: false, processMissedRuns: 'none', ...when },
@@ -246,16 +246,18 @@ export const triggersOf = (
       ),
     ]);
   }
-  return made;
+  return newTriggers;
 };
 
 const list = (names: readonly string[]): string => names.join(', ');
 
 /** The result of a migration as a sentence. */
 export const inWords = (created: readonly string[], skipped: readonly string[]): string => {
-  const made =
+  const newContent =
     created.length === 0
       ? 'Created no automations.'
       : `Created ${created.length} automation${created.length === 1 ? '' : 's'}: ${list(created)}.`;
-  return skipped.length === 0 ? made : `${made} Skipped ${skipped.length} already migrated: ${list(skipped)}.`;
+  return skipped.length === 0
+    ? newContent
+    : `${newContent} Skipped ${skipped.length} already migrated: ${list(skipped)}.`;
 };

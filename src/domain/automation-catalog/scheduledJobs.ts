@@ -55,7 +55,7 @@ export const members = {
   ),
 };
 
-const made = {
+const authorMembers = {
   _id: name('Id'),
   migrated: Type.Boolean({ description: 'Whether it has become an automation' }),
   automation: Type.Union([objectId('Id'), Type.Null()], { description: 'Id of that automation' }),
@@ -85,7 +85,7 @@ export const newScheduledJobSchema = Type.Unsafe<ScheduledJob & { readonly _id?:
   ),
 );
 export const scheduledJobSchema = Type.Object(
-  { ...members, ...made },
+  { ...members, ...authorMembers },
   { ...open, title: 'ScheduledJob', description: 'Scheduled job; secrets are masked' },
 );
 
@@ -157,9 +157,9 @@ const latest = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 export const inUtc = (job: ScheduledJob): Partial<ScheduledJob> =>
   Object.fromEntries(
     Object.keys(times).flatMap((member) => {
-      const given = job[member as keyof typeof times];
-      if (given == null) return [];
-      const at = Date.parse(given);
+      const time = job[member as keyof typeof times];
+      if (time == null) return [];
+      const at = Date.parse(time);
       if (!(at >= 0 && at <= latest))
         throw new RequestError('invalid', 'Times lie between the years 1970 and 9999', { path: `/${member}` });
       return [[member, new Date(at).toISOString()]];
@@ -179,8 +179,10 @@ export const create = (
       { path: '/repeatInterval' },
     );
   gbacOf(sealed.data.gbac, everybody, [], '/data/gbac');
-  const given = Object.entries(sealed).filter(([member]) => !Object.hasOwn(ignored, member));
-  return [{ topic: 'scheduledJobCreated', data: { ...(Object.fromEntries(given) as ScheduledJob), ...inUtc(sealed) } }];
+  const members = Object.entries(sealed).filter(([member]) => !Object.hasOwn(ignored, member));
+  return [
+    { topic: 'scheduledJobCreated', data: { ...(Object.fromEntries(members) as ScheduledJob), ...inUtc(sealed) } },
+  ];
 };
 
 /** Part of a migration. */

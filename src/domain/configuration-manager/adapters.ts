@@ -131,8 +131,8 @@ export const replace = (
 ): readonly AdapterEvent[] => {
   if (input.name !== undefined && input.name !== id)
     throw new RequestError('invalid', 'An adapter keeps its name: it must be that of the path', { path: '/name' });
-  const wanted = checked(input, refs);
-  return same(content, wanted) ? [] : [{ topic: 'adapterReplaced', data: wanted }];
+  const newContent = checked(input, refs);
+  return same(content, newContent) ? [] : [{ topic: 'adapterReplaced', data: newContent }];
 };
 
 export const remove = (): readonly AdapterEvent[] => [{ topic: 'adapterDeleted', data: {} }];

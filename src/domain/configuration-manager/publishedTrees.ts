@@ -15,9 +15,9 @@ import type { PublishedTree } from './treeSchemas.ts';
 const isId = (value: unknown): value is string => typeof value === 'string' && /^[0-9a-f]{24}$/.test(value);
 
 /** The id of the tree that a document names: its own or one derived from it; undefined if the document has none. */
-export const treeIdOf = (given: unknown): string | undefined => {
-  if (isId(given)) return given;
-  return typeof given === 'string' && given !== '' ? derivedId(given) : undefined;
+export const treeIdOf = (value: unknown): string | undefined => {
+  if (isId(value)) return value;
+  return typeof value === 'string' && value !== '' ? derivedId(value) : undefined;
 };
 
 /**
@@ -41,10 +41,10 @@ export const inOurForm = (document: Members): Members => {
     const root = nodeInOurForm(item.root as Members, `/data/${i}/root`, idsIn(seed));
     return versionInOurForm({ ...item }, root, tree);
   });
-  const known = { ...tree, versions };
+  const treeMembers = { ...tree, versions };
   return withMembers(
-    known,
-    withoutMembers(document, (member) => member === 'data' || member === '_id' || Object.hasOwn(known, member)),
+    treeMembers,
+    withoutMembers(document, (member) => member === 'data' || member === '_id' || Object.hasOwn(treeMembers, member)),
   );
 };
 
@@ -77,20 +77,20 @@ const versionInOurForm = (
   tree: { readonly _id?: string; readonly deviceType: string | null; readonly description?: string },
 ): Members => {
   const variables = isMembers(item.variables) ? item.variables : undefined;
-  const known = defined({ name: item.version, root, variables });
+  const versionMembers = defined({ name: item.version, root, variables });
   const drops = (member: string): boolean =>
     ['name', 'version', 'root', 'variables'].includes(member) ||
     (member === 'treeId' && item.treeId === tree._id) ||
     (member === 'deviceType' && item.deviceType === tree.deviceType) ||
     (member === 'description' && item.description === tree.description);
-  return withMembers(known, withoutMembers(item, drops));
+  return withMembers(versionMembers, withoutMembers(item, drops));
 };
 
 /** Makes the function that gives the nodes of one version their ids. No two get the same one. */
 const idsIn = (seed: string) => {
   const used = new Set<string>();
-  return (given: unknown, path: string): string => {
-    let id = isId(given) ? given : derivedId(`${seed} ${path}`);
+  return (value: unknown, path: string): string => {
+    let id = isId(value) ? value : derivedId(`${seed} ${path}`);
     for (let n = 2; used.has(id); n++) id = derivedId(`${seed} ${path} ${n}`);
     used.add(id);
     return id;
@@ -106,15 +106,15 @@ const nodeInOurForm = (node: Members, path: string, idOf: ReturnType<typeof idsI
     if (!isMembers(child)) throw new RequestError('invalid', 'A node is an object', { path: path + at });
     return nodeInOurForm(child, path + at, idOf, within + at);
   });
-  const known = { name: typeof node.name === 'string' ? node.name : '', configId, children };
-  const rest = withoutMembers(node, (member) => Object.hasOwn(known, member));
+  const nodeMembers = { name: typeof node.name === 'string' ? node.name : '', configId, children };
+  const rest = withoutMembers(node, (member) => Object.hasOwn(nodeMembers, member));
   const attributes = isMembers(node.attributes)
     ? withoutMembers(node.attributes, (name) => isOwnId(name, given, configId))
     : undefined;
-  return withMembers(known, attributes ? withMembers(rest, { attributes }) : rest);
+  return withMembers(nodeMembers, attributes ? withMembers(rest, { attributes }) : rest);
 };
 
-const isOwnId = (name: string, given: unknown, configId: string): boolean => name === 'configId' && given === configId;
+const isOwnId = (name: string, value: unknown, configId: string): boolean => name === 'configId' && value === configId;
 
 /** A document of a tree in the published form. `_id`: of the tree. */
 export const inPublishedForm = (document: Members, _id: string): Members => {

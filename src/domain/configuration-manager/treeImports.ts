@@ -152,11 +152,11 @@ const inFormOf = (document: Members, other: Members): Members | undefined => {
 export const sealTree = (
   document: Members,
   { versions, imported }: TreeState,
-  kept: readonly Members[],
+  present: readonly Members[],
   seal: Seal,
 ): Members => {
   const befores = [
-    ...kept.map(variablesIn),
+    ...present.map(variablesIn),
     new Map(versions.map(({ name, variables }) => [name as unknown, variables])),
   ];
   const sealed = withVariables(document, (variables, version, path) =>
@@ -167,7 +167,7 @@ export const sealTree = (
       path,
     ),
   );
-  const stored = [...kept, ...(imported ? [imported.document] : [])].map((one) => inFormOf(document, one));
+  const stored = [...present, ...(imported ? [imported.document] : [])].map((one) => inFormOf(document, one));
   return sealDocument(sealed, stored, seal);
 };
 

@@ -25,8 +25,8 @@ const attributesFor = (node: TreeNode): Members => attributesNow({}, {}, node);
 const newOwnNode = (node: TreeNode): Members => {
   const attributes = attributesFor(node);
   const { name, configId, children } = node;
-  const known = { name, configId, children: children.map(newOwnNode) };
-  return Object.keys(attributes).length > 0 ? { ...known, attributes } : known;
+  const ownMembers = { name, configId, children: children.map(newOwnNode) };
+  return Object.keys(attributes).length > 0 ? { ...ownMembers, attributes } : ownMembers;
 };
 
 const newPublishedNode = (node: TreeNode): Members => ({
@@ -170,8 +170,8 @@ const nodeInOurWords = (node: Members): Members => {
   return knownFirst(node, { name, configId, children: childrenOf(node).map(nodeInOurWords) });
 };
 
-const knownFirst = (document: Members, known: Members): Members =>
+const knownFirst = (document: Members, members: Members): Members =>
   withMembers(
-    known,
-    withoutMembers(document, (member) => Object.hasOwn(known, member)),
+    members,
+    withoutMembers(document, (member) => Object.hasOwn(members, member)),
   );

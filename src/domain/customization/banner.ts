@@ -24,14 +24,14 @@ const members = {
   endTime: Type.Optional(time('When display ends; after startTime')),
   image: Type.Optional(Type.String({ description: 'PNG, JPEG, GIF or WebP in base64, perhaps as a data URL' })),
 };
-const given = {
+const optionalMembers = {
   _id: Type.Optional(objectId('Id')),
   messageLastUpdated: Type.Optional(time('When the text was last changed')),
 };
 
 /** The banner in requests and answers. */
 export const bannerSchema = Type.Object(
-  { ...members, ...given },
+  { ...members, ...optionalMembers },
   { additionalProperties: false, title: 'Banner', description: 'Banner that the user interface shows' },
 );
 
@@ -110,7 +110,7 @@ const inUtc = (at: string): string => new Date(at).toISOString();
 /** Sets the whole banner. `_id` and `messageLastUpdated` in the request are ignored: the service sets them. */
 export const set = (before: State, { _id: _, messageLastUpdated: __, ...input }: Banner): readonly BannerEvent[] => {
   const { startTime, endTime, image } = input;
-  const wanted: BannerContent = {
+  const newContent: BannerContent = {
     ...input,
     startTime: inUtc(startTime),
     ...defined({ endTime: endTime === undefined ? undefined : inUtc(endTime) }),
@@ -118,6 +118,6 @@ export const set = (before: State, { _id: _, messageLastUpdated: __, ...input }:
   if (endTime !== undefined && Date.parse(endTime) <= Date.parse(startTime))
     throw new RequestError('invalid', 'endTime must be after startTime', { path: '/endTime' });
   if (image !== undefined) checkImage(image);
-  const changes = changesBetween(before as BannerContent, wanted);
+  const changes = changesBetween(before as BannerContent, newContent);
   return changes ? [{ topic: 'bannerSet', data: changes }] : [];
 };

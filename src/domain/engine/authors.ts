@@ -69,8 +69,11 @@ export const isSigned = (
   member: keyof Signature,
   { accounts, signature = {} }: ImportAuthors,
 ): boolean => {
-  const said = document[member];
-  const id = member.endsWith('By') && typeof said === 'string' && Object.hasOwn(accounts, said) ? accounts[said] : said;
+  const authorText = document[member];
+  const id =
+    member.endsWith('By') && typeof authorText === 'string' && Object.hasOwn(accounts, authorText)
+      ? accounts[authorText]
+      : authorText;
   return id !== undefined && id === signature[member];
 };
 
@@ -85,11 +88,11 @@ export const authorsOf = (
   accounts: Readonly<Record<string, string>>,
   { now, actor }: Context,
 ): Authored => {
-  const who = (given: Person | undefined) => {
-    const name = usernameOf(given);
+  const who = (person: Person | undefined) => {
+    const name = usernameOf(person);
     return name != null && Object.hasOwn(accounts, name) ? accounts[name] : name;
   };
-  const when = (given: string | undefined) => (given === undefined ? now : new Date(given).toISOString());
+  const when = (time: string | undefined) => (time === undefined ? now : new Date(time).toISOString());
   const { createdBy = actor.id, lastUpdatedBy = actor.id } = {
     createdBy: who(document.createdBy),
     lastUpdatedBy: who(document.lastUpdatedBy),

@@ -161,11 +161,13 @@ const inTheirWords = (place: Place): unknown => {
   if (same(then, now)) return imported;
   if (Array.isArray(shown)) return eachItem(place, inTheirWords);
   if (!isObject(shown) || !isObject(imported)) return shown;
-  const kept = exactEntries(imported).filter(([name]) => !isKnown(place, name) || has(now, name) || !has(then, name));
+  const entriesToKeep = exactEntries(imported).filter(
+    ([name]) => !isKnown(place, name) || has(now, name) || !has(then, name),
+  );
   const added = exactEntries(shown).filter(
     ([name]) => !has(imported, name) && !same(memberOf(then, name), memberOf(now, name)),
   );
-  return inOrder([...kept.map(([name]) => [name, inTheirWords(member(place, name))] as const), ...added]);
+  return inOrder([...entriesToKeep.map(([name]) => [name, inTheirWords(member(place, name))] as const), ...added]);
 };
 
 /** The present items of a list. An item that comes from an item of the import is merged with it. */

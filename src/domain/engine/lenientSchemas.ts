@@ -115,7 +115,7 @@ const splitObject = (
   object: Members,
   path: string,
 ): Parts<unknown> => {
-  const known: [string, unknown][] = [];
+  const knownMembers: [string, unknown][] = [];
   const unknown: [string, unknown][] = [];
   for (const [name, member] of exactEntries(object)) {
     const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
@@ -124,10 +124,10 @@ const splitObject = (
       continue;
     }
     const parts = split(schema, member, path + step(name));
-    known.push([name, parts.known]);
+    knownMembers.push([name, parts.known]);
     unknown.push([name, parts.unknown]);
   }
-  return { known: Object.fromEntries(known), unknown: membersOf(unknown) };
+  return { known: Object.fromEntries(knownMembers), unknown: membersOf(unknown) };
 };
 
 const compiled = new WeakMap<Keywords, (value: unknown) => boolean>();

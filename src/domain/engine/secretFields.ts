@@ -63,9 +63,9 @@ type SealAt = (secret: string, path?: string) => Sealed;
 
 /** The same function, limited to the number of secrets that one request may bring. */
 export const bounded = (seal: Seal): SealAt => {
-  let made = 0;
+  let sealedCount = 0;
   return (secret, path = '') => {
-    if (++made > mostSecrets)
+    if (++sealedCount > mostSecrets)
       throw new RequestError('invalid', `One request may bring ${mostSecrets} secrets`, { path });
     return seal(secret);
   };
@@ -152,8 +152,8 @@ const sealed = (secret: Json, befores: readonly Json[], { seal, keepsEqual, keep
     // An earlier version stored this secret in clear.
     return isSealed(stored) ? stored : seal(textOf(stored), path);
   }
-  const made = seal(textOf(secret), path);
-  return keepsEqual && isSealed(stored) && stored.tag === made.tag ? stored : made;
+  const sealedSecret = seal(textOf(secret), path);
+  return keepsEqual && isSealed(stored) && stored.tag === sealedSecret.tag ? stored : sealedSecret;
 };
 
 /**
@@ -187,8 +187,9 @@ const someSecret = (value: Json, isSecret: IsSecret, such: (secret: Json) => boo
   if (Array.isArray(value)) return value.some((item) => someSecret(item, isSecret, such));
   if (!isObject(value)) return false;
   for (const name in value) {
-    const given = value[name];
-    if (isSecret(name, value) ? !isNone(given) && such(given) : someSecret(given, isSecret, such)) return true;
+    const memberValue = value[name];
+    if (isSecret(name, value) ? !isNone(memberValue) && such(memberValue) : someSecret(memberValue, isSecret, such))
+      return true;
   }
   return false;
 };

@@ -74,13 +74,13 @@ export const create = (
   { name, cluster_id = '', description = '', is_default = false, groups = [], services = [] }: NewServiceGroup,
   { refs }: Context<{ readonly unknownGroups: readonly string[] }>,
 ): readonly ServiceGroupEvent[] => {
-  const seen = new Set<string>();
+  const earlier = new Set<string>();
   for (const [i, { id }] of services.entries()) {
-    if (seen.has(id))
+    if (earlier.has(id))
       throw new RequestError('invalid', `The service ${JSON.stringify(id)} is in the group more than once`, {
         path: `/serviceGroup/services/${i}/id`,
       });
-    seen.add(id);
+    earlier.add(id);
   }
   refuseUnknownGroups(refs.unknownGroups, '/serviceGroup/groups');
   return [

@@ -65,10 +65,11 @@ export const create = (
 /** Decides `updateGroupMapping`: replaces the list, or creates the mapping. */
 export const update = (state: State, mapping: GroupMapping): readonly GroupMappingEvent[] => {
   if (!state.exists) return create(state, mapping);
-  const wanted = [...new Set(mapping.platformGroups)];
+  const uniqueGroups = [...new Set(mapping.platformGroups)];
   const same =
-    wanted.length === state.platformGroups.length && wanted.every((group, i) => group === state.platformGroups[i]);
-  return same ? [] : [{ topic: 'groupMappingUpdated', data: { platformGroups: wanted } }];
+    uniqueGroups.length === state.platformGroups.length &&
+    uniqueGroups.every((group, i) => group === state.platformGroups[i]);
+  return same ? [] : [{ topic: 'groupMappingUpdated', data: { platformGroups: uniqueGroups } }];
 };
 
 export const remove = (): readonly GroupMappingEvent[] => [{ topic: 'groupMappingDeleted', data: {} }];

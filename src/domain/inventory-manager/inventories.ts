@@ -221,8 +221,8 @@ const nodesOf = (
   const target = nodes.map(
     ({ name, tags = [] }, i): Node => ({ name, attributes: attributes[i] ?? {}, tags: lower(tags) }),
   );
-  const seen = new Set<string>();
-  const isTwice = ({ name }: Node): boolean => seen.size === seen.add(name).size;
+  const earlier = new Set<string>();
+  const isTwice = ({ name }: Node): boolean => earlier.size === earlier.add(name).size;
   refuse({ code: 'invalid', what: 'is in the request more than once', path }, target, isTwice);
   target.forEach((node, i) => {
     checkAttributes(node.attributes, `${path}/${i}/attributes`);

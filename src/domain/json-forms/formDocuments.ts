@@ -13,14 +13,14 @@ import { type FormDocument, formDocumentSchema } from './formSchemas.ts';
  */
 
 /** The value as `JSON.parse` reads it, except for integers that JavaScript cannot hold. */
-export const withLargeIntegers = <V>(value: V): V => kept(value) as V;
+export const withLargeIntegers = <V>(value: V): V => keepValue(value) as V;
 
-const kept = (value: unknown): unknown => {
+const keepValue = (value: unknown): unknown => {
   const number = exactNumber(value);
   if (number !== undefined) return isLarge(Number(number)) ? value : Number(number);
-  if (Array.isArray(value)) return value.map(kept);
+  if (Array.isArray(value)) return value.map(keepValue);
   if (!isObject(value)) return value;
-  return Object.fromEntries(exactEntries(value).map(([name, member]) => [name, kept(member)]));
+  return Object.fromEntries(exactEntries(value).map(([name, member]) => [name, keepValue(member)]));
 };
 
 const isLarge = (number: number): boolean => Number.isInteger(number) && !Number.isSafeInteger(number);

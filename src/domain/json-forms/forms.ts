@@ -46,10 +46,10 @@ const defaults = {
   tags: [],
   namespace: null,
 };
-const contentOf = (given: Partial<FormContent> & { readonly name: string }): FormContent => ({
+const contentOf = (content: Partial<FormContent> & { readonly name: string }): FormContent => ({
   ...defaults,
-  schema: { type: 'object', title: given.name, properties: {} },
-  ...given,
+  schema: { type: 'object', title: content.name, properties: {} },
+  ...content,
 });
 
 /** The content, without the other members of the object. */
@@ -110,13 +110,15 @@ export type FormRefs = {
 
 /** The members of a request of a person. `path` points to them. */
 const checked = <Given extends Partial<FormContent>>(
-  given: Given,
+  content: Given,
   { schemaFault }: Pick<FormRefs, 'schemaFault'>,
   path = '',
 ): Given => {
-  if (given.schema !== undefined && schemaFault !== undefined)
+  if (content.schema !== undefined && schemaFault !== undefined)
     throw new RequestError('invalid', `The schema cannot be used: ${schemaFault}`, { path: `${path}/schema` });
-  return given.struct === undefined ? given : { ...given, struct: checkedStruct(given.struct, `${path}/struct`) };
+  return content.struct === undefined
+    ? content
+    : { ...content, struct: checkedStruct(content.struct, `${path}/struct`) };
 };
 
 export const create = (
@@ -161,10 +163,10 @@ export const sealImported = (
   input: Importing,
   { imported }: FormState,
   seal: Seal,
-  kept: readonly Importing[],
+  present: readonly Importing[],
 ): Importing => ({
   ...input,
-  form: sealDocument(input.form, [...kept.map(({ form }) => form), imported?.document], seal),
+  form: sealDocument(input.form, [...present.map(({ form }) => form), imported?.document], seal),
 });
 
 /**
@@ -179,12 +181,12 @@ export const importOne = (
 ): readonly FormEvent[] => {
   const { refs } = context;
   const { known } = formParts(form);
-  const given = contentIn(contentOf(known));
-  const wanted = { ...given, struct: importedStruct(given.struct, '/struct') };
+  const formContent = contentIn(contentOf(known));
+  const newContent = { ...formContent, struct: importedStruct(formContent.struct, '/struct') };
   const own = [context.id, imported && importedFormId(imported.document as FormDocument)].includes(
     importedFormId(known) ?? context.id,
   );
-  const alike = same(wanted, content) && sameRest(form, defined({ imported, content }), formParts, refs);
+  const alike = same(newContent, content) && sameRest(form, defined({ imported, content }), formParts, refs);
   if (exists && (own || overwrite) && alike) return [];
   if (exists && !overwrite)
     throw new RequestError(
@@ -194,7 +196,7 @@ export const importOne = (
     );
   refuseReferred(refs.referrers, 'renamed');
   const authored = authorsOf(signatureOf(known), refs.accounts, context);
-  return [{ topic: 'formRestored', data: { ...wanted, ...authored, imported: withoutContent(form, wanted) } }];
+  return [{ topic: 'formRestored', data: { ...newContent, ...authored, imported: withoutContent(form, newContent) } }];
 };
 
 /** Part of a decision to delete forms. */

@@ -38,8 +38,8 @@ const added = (node: Node, id: string, depth: number): Node => {
 const removed = (node: Node, id: string, depth: number): Node => {
   const { [id.charAt(depth)]: there, ...rest } = node;
   if (typeof there !== 'object') return rest;
-  const left = removed(there, id, depth + 1);
-  const [only, ...others] = Object.values(left);
+  const remainder = removed(there, id, depth + 1);
+  const [only, ...others] = Object.values(remainder);
   if (only === undefined) return rest;
-  return { ...rest, [id.charAt(depth)]: typeof only === 'string' && others.length === 0 ? only : left };
+  return { ...rest, [id.charAt(depth)]: typeof only === 'string' && others.length === 0 ? only : remainder };
 };

@@ -83,7 +83,7 @@ export const create = (
 ): readonly GroupEvent[] => {
   if (!refs.modelExists) throw new RequestError('not_found', 'No such resource model', { path: 'model' });
   refuseUnknown(unknown(instances, refs.found, '/instances'));
-  return [{ topic: 'resourceGroupCreated', data: { modelId, name, description, instances: known(refs.found) } }];
+  return [{ topic: 'resourceGroupCreated', data: { modelId, name, description, instances: idsIn(refs.found) } }];
 };
 
 /**
@@ -100,7 +100,7 @@ export const changeMembers = (
     ...unknown(instancesToAdd, refs.toAdd, '/instancesToAdd'),
     ...unknown(instancesToRemove, refs.toRemove, '/instancesToRemove'),
   ]);
-  const [come, go] = [known(refs.toAdd), known(refs.toRemove)];
+  const [come, go] = [idsIn(refs.toAdd), idsIn(refs.toRemove)];
   refuseBoth(refs.toRemove, new Set(come));
   const [added, removed] = [come.filter((id) => !hasId(members, id)), go.filter((id) => hasId(members, id))];
   return added.length + removed.length > 0 ? [{ topic: 'resourceGroupMembersChanged', data: { added, removed } }] : [];
@@ -120,10 +120,10 @@ export const remove = (): readonly GroupEvent[] => [{ topic: 'resourceGroupDelet
 /** Part of the deletion of its model. */
 export const removeIfThere = ({ exists }: GroupState): readonly GroupEvent[] => (exists ? remove() : []);
 
-const known = (found: Found): readonly string[] => [...new Set(found.filter((id) => id !== undefined))];
+const idsIn = (found: Found): readonly string[] => [...new Set(found.filter((id) => id !== undefined))];
 
-const unknown = (given: readonly string[], found: Found, path: string): readonly Fault[] =>
-  given.flatMap((name, i) =>
+const unknown = (ids: readonly string[], found: Found, path: string): readonly Fault[] =>
+  ids.flatMap((name, i) =>
     found[i] === undefined
       ? [{ message: `The model has no instance ${JSON.stringify(name)}`, path: `${path}/${i}`, name }]
       : [],

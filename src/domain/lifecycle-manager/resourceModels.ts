@@ -230,16 +230,21 @@ export const importOne = (
   refuseParts(refs);
   const { known } = modelParts(model);
   refuseSameIds(known.actions);
-  const wanted = contentOf(known, content.actions, context);
+  const newContent = contentOf(known, content.actions, context);
   const own = [id, imported && modelParts(imported.document).known._id].includes(known._id ?? id);
-  const alike = same(wanted, content) && sameRest(model, defined({ imported, content }), modelParts, refs);
+  const alike = same(newContent, content) && sameRest(model, defined({ imported, content }), modelParts, refs);
   if (exists && (own || overwrite) && alike) return [];
   if (exists && !overwrite)
     throw own
       ? new RequestError('conflict', 'A resource model with this id exists with other content', { path: '/_id' })
       : new RequestError('conflict', 'Another resource model has this name', { path: '/name' });
   const authors = authorsOf(known, refs.accounts, context);
-  return [{ topic: 'resourceModelRestored', data: { ...wanted, ...authors, imported: withoutContent(model, wanted) } }];
+  return [
+    {
+      topic: 'resourceModelRestored',
+      data: { ...newContent, ...authors, imported: withoutContent(model, newContent) },
+    },
+  ];
 };
 
 /** Decides `deleteResourceModel`. A model with instances can only be deleted together with them. */
@@ -315,12 +320,13 @@ const contentOf = (
   before: readonly ResourceAction[],
   { newId }: Pick<Context, 'newId'>,
 ): ModelContent => {
-  const taken = new Set(actions.flatMap(({ _id }) => _id?.toLowerCase() ?? []));
+  const usedIds = new Set(actions.flatMap(({ _id }) => _id?.toLowerCase() ?? []));
   const idFor = (actionName: string): string => {
     const own = before.find((action) => action.name === actionName)?._id;
-    let id = own !== undefined && !taken.has(own) ? own : undefined;
-    for (let tried = 0; id === undefined || taken.has(id); tried++) id = newId(`${actionName}/${tried}`).slice(-4);
-    taken.add(id);
+    let id = own !== undefined && !usedIds.has(own) ? own : undefined;
+    for (let attempt = 0; id === undefined || usedIds.has(id); attempt++)
+      id = newId(`${actionName}/${attempt}`).slice(-4);
+    usedIds.add(id);
     return id;
   };
   return {

@@ -26,7 +26,7 @@ export const analyticRuleResult = (
   const { preRegex = '', postRegex = preRegex, flags } = rule;
   const [type, evaluation] = [typeOf(rule.type), evaluationOf(rule.evaluation)];
   const search = (pattern: string, text: string) => (pattern === '' ? [text] : find(searchOf(pattern, flags), text));
-  const seen: { pre?: Seen; post?: Seen } = {};
+  const outputs: { pre?: Seen; post?: Seen } = {};
   const outcome = verdict(() => {
     if (!type || !evaluation)
       throw new RequestError('unprocessable', 'Nobody knows the type or evaluation of the rule');
@@ -39,17 +39,17 @@ export const analyticRuleResult = (
         rows(before, (line) => search(preRegex, line)),
         rows(after, (line) => search(postRegex, line)),
       ];
-      [seen.pre, seen.post] = [pre.slice(0, mostShown), post.slice(0, mostShown)];
+      [outputs.pre, outputs.post] = [pre.slice(0, mostShown), post.slice(0, mostShown)];
       return compareTables(pre, evaluation, post);
     }
     const [pre, post] = [
       taken(search(preRegex, before), 'before', preRegex),
       taken(search(postRegex, after), 'after', postRegex),
     ];
-    [seen.pre, seen.post] = [pre.slice(0, 1000), post.slice(0, 1000)];
+    [outputs.pre, outputs.post] = [pre.slice(0, 1000), post.slice(0, 1000)];
     return compareValues(pre, evaluation, post);
   });
-  return { ...rule, ...outcome, ...seen };
+  return { ...rule, ...outcome, ...outputs };
 };
 
 /** Throws `unprocessable` with all rules whose type or evaluation is unknown, if there are any. */
@@ -111,8 +111,8 @@ const compareTables = (pre: readonly string[], evaluation: AnalyticEvaluation, p
 };
 
 const within = (rows: readonly string[]) => {
-  const known = new Set(rows);
-  return (row: string): boolean => known.has(row);
+  const rowSet = new Set(rows);
+  return (row: string): boolean => rowSet.has(row);
 };
 
 const sorted = (rows: readonly string[]): string => rows.toSorted().join('\n');

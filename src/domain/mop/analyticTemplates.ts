@@ -31,8 +31,9 @@ const types = ['regex', 'matches', '!matches', 'table'] as const;
 const evaluations = [...comparators, 'contains', '!contains'] as const;
 export type AnalyticType = (typeof types)[number];
 export type AnalyticEvaluation = (typeof evaluations)[number];
-export const typeOf = (text = 'regex'): AnalyticType | undefined => types.find((known) => known === text);
-export const evaluationOf = (text = '='): AnalyticEvaluation | undefined => evaluations.find((known) => known === text);
+export const typeOf = (text = 'regex'): AnalyticType | undefined => types.find((type) => type === text);
+export const evaluationOf = (text = '='): AnalyticEvaluation | undefined =>
+  evaluations.find((evaluation) => evaluation === text);
 const others = 'Any other is refused when the template runs';
 
 /** A rule for the answers before and after. */

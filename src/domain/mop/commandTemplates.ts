@@ -26,7 +26,8 @@ import { type Flags, flagsSchema, isPattern } from './searches.ts';
 /** The known evaluations. A template may hold others, but a run of it then fails. */
 const evaluations = ['contains', '!contains', 'contains1', 'RegEx', '!RegEx', '#comparison'] as const;
 export type Evaluation = (typeof evaluations)[number];
-export const evaluationOf = (text: string): Evaluation | undefined => evaluations.find((known) => known === text);
+export const evaluationOf = (text: string): Evaluation | undefined =>
+  evaluations.find((evaluation) => evaluation === text);
 
 /** A rule for an answer. */
 export const ruleSchema = Type.Object(

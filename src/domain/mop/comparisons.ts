@@ -15,19 +15,19 @@ const grouped = /^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$/;
 /** A number without its thousands separators. Other texts stay as they are. */
 const plain = (text: string): string => (grouped.test(text) ? text.replaceAll(',', '') : text);
 
-const order = (left: string, right: string): number => {
-  if (left.length > longest || right.length > longest)
+const order = (first: string, right: string): number => {
+  if (first.length > longest || right.length > longest)
     throw new RequestError('unprocessable', `Values of more than ${longest} characters are not put in order`);
-  if (integer.test(left) && integer.test(right))
-    return Number(BigInt(left) > BigInt(right)) - Number(BigInt(left) < BigInt(right));
-  const numbers = [left, right].filter((text) => decimal.test(text)).length;
-  if (numbers === 2) return Number(left) - Number(right);
-  if (numbers === 1 && !(/^\d/.test(left) && /^\d/.test(right)))
+  if (integer.test(first) && integer.test(right))
+    return Number(BigInt(first) > BigInt(right)) - Number(BigInt(first) < BigInt(right));
+  const numbers = [first, right].filter((text) => decimal.test(text)).length;
+  if (numbers === 2) return Number(first) - Number(right);
+  if (numbers === 1 && !(/^\d/.test(first) && /^\d/.test(right)))
     throw new RequestError(
       'unprocessable',
-      `${JSON.stringify(left)} and ${JSON.stringify(right)} cannot be put in order: only one is a number`,
+      `${JSON.stringify(first)} and ${JSON.stringify(right)} cannot be put in order: only one is a number`,
     );
-  return natural.compare(left, right);
+  return natural.compare(first, right);
 };
 
 /**

@@ -137,10 +137,10 @@ export const sealImported = <I extends Importing>(
   input: I,
   { imported }: TemplateState<unknown>,
   seal: Seal,
-  kept: readonly Importing[],
+  present: readonly Importing[],
 ): I => ({
   ...input,
-  template: sealDocument(input.template, [...kept.map(({ template }) => template), imported?.document], seal),
+  template: sealDocument(input.template, [...present.map(({ template }) => template), imported?.document], seal),
 });
 
 type Kind<K extends string, D, C> = {
@@ -209,19 +209,19 @@ export const templateDecisions = <K extends string, D extends HeaderInput & Book
      */
     importOne: ({ exists, content, imported }: State, { template, overwrite = false }: Importing, context: Refs) => {
       const { known } = parts(template);
-      const wanted = contentOf(known);
+      const newContent = contentOf(known);
       const { accounts = {}, signature } = context.refs;
       const stored = defined({ imported, content });
-      if (exists && same(wanted, content) && sameRest(template, stored, parts, { accounts, signature })) return [];
+      if (exists && same(newContent, content) && sameRest(template, stored, parts, { accounts, signature })) return [];
       if (exists && !overwrite)
         throw new RequestError('conflict', 'A template with this id or name exists with other content', {
           path: '/template',
         });
-      if (exists) refuseRenamed(content, wanted, context);
+      if (exists) refuseRenamed(content, newContent, context);
       return event('Restored', {
-        ...wanted,
+        ...newContent,
         ...authorsOf(inIso(known), accounts, context),
-        imported: withoutContent(template, wanted),
+        imported: withoutContent(template, newContent),
       });
     },
 

@@ -144,11 +144,11 @@ export const decideImport = (
     componentName,
     gbac: gbacOf(known.gbac, everybody, refs.unknownGroups),
   };
-  const wanted = triggersOf(known._id, refs);
+  const importedTriggers = triggersOf(known._id, refs);
   const current = new Map(refs.triggers.map((trigger) => [trigger.id, trigger]));
-  const changed = wanted.filter((one) => !isThere(one, current.get(one.id), refs));
+  const changed = importedTriggers.filter((one) => !isThere(one, current.get(one.id), refs));
   const removed = triggersIn(sealed)
-    ? [...current.keys()].filter((id) => !wanted.some((trigger) => trigger.id === id))
+    ? [...current.keys()].filter((id) => !importedTriggers.some((trigger) => trigger.id === id))
     : [];
   const own = refs.id === known._id;
   const isSame =
@@ -157,8 +157,8 @@ export const decideImport = (
   if (refs.existing && (own || overwrite) && isSame && changed.length + removed.length === 0) return [];
 
   if (refs.existing && !overwrite) throw own && !refs.named ? takenId() : takenName(own);
-  refuseTaken(wanted, refs.elsewhere, overwrite);
-  const ids = wanted.map(({ id }) => id);
+  refuseTaken(importedTriggers, refs.elsewhere, overwrite);
+  const ids = importedTriggers.map(({ id }) => id);
   return [
     {
       topic: 'automationImported',
@@ -170,7 +170,7 @@ export const decideImport = (
           imported: withoutContent(ownPartOf(sealed, refs.id, ids), content),
         },
         // A trigger with the same content may have come with other times, or in another order of members.
-        triggers: wanted
+        triggers: importedTriggers
           .filter((one) => changed.includes(one) || !saysTheSame(one, current.get(one.id)))
           .map(({ id, content, known, document }) => ({
             _id: id,
@@ -195,16 +195,16 @@ const takenName = (own: boolean): RequestError => {
 
 /** Throws if the import would take a trigger that it may not take. */
 const refuseTaken = (
-  wanted: readonly WantedTrigger[],
+  triggers: readonly WantedTrigger[],
   elsewhere: ImportRefs['elsewhere'],
   overwrite: boolean,
 ): void => {
-  const foreign = wanted.flatMap(({ id, index }) => {
+  const foreign = triggers.flatMap(({ id, index }) => {
     const found = elsewhere.get(id);
     return found ? [{ ...found, path: `/triggers/${index}/_id` }] : [];
   });
-  const taken = foreign.filter(({ exists, access }) => access === 'none' || (exists && !overwrite));
-  refuseEach('conflict', 'A trigger with this id belongs to another automation', taken);
+  const conflicts = foreign.filter(({ exists, access }) => access === 'none' || (exists && !overwrite));
+  refuseEach('conflict', 'A trigger with this id belongs to another automation', conflicts);
   const closed = foreign.filter(({ access }) => access === 'read');
   refuseEach('forbidden', 'A trigger with this id belongs to an automation that you may not change', closed);
 };
@@ -241,10 +241,10 @@ const saysTheSame = ({ document }: WantedTrigger, present: PresentTrigger | unde
  */
 const triggersOf = (_id: string, refs: ImportRefs): readonly WantedTrigger[] => {
   const parts = triggerPartsIn(refs.sealed);
-  const given = parts.map(({ known }) => known);
-  checkDistinct(given);
+  const importedTriggers = parts.map(({ known }) => known);
+  checkDistinct(importedTriggers);
   refuseForms(
-    given.map((trigger, i) => ({
+    importedTriggers.map((trigger, i) => ({
       formId: 'formId' in trigger ? trigger.formId : null,
       form: refs.forms[i],
       path: `/triggers/${i}`,
@@ -259,7 +259,7 @@ const triggersOf = (_id: string, refs: ImportRefs): readonly WantedTrigger[] => 
       own || refs.elsewhere.get(known._id)?.exists
         ? undefined
         : refs.triggers.find(
-            ({ id, content }) => content.name === known.name && !given.some((other) => other._id === id),
+            ({ id, content }) => content.name === known.name && !importedTriggers.some((other) => other._id === id),
           );
     const [faults, form] = [refs.faults[index], refs.forms[index]];
     const formId = refs.formIds[index];
@@ -273,13 +273,13 @@ const triggersOf = (_id: string, refs: ImportRefs): readonly WantedTrigger[] => 
 
 const checkDistinct = (triggers: readonly ImportedTrigger[]): void => {
   for (const member of ['_id', 'name', 'routeName'] as const) {
-    const seen = new Set<string>();
+    const earlier = new Set<string>();
     triggers.forEach((trigger, i) => {
       const value = (trigger as { readonly [member in typeof member]?: string })[member];
       if (value === undefined) return;
-      if (seen.has(value))
+      if (earlier.has(value))
         throw new RequestError('invalid', `Two triggers have the same ${member}`, { path: `/triggers/${i}/${member}` });
-      seen.add(value);
+      earlier.add(value);
     });
   }
 };

@@ -40,11 +40,11 @@ export const noClaims: Claims<never> = { last: 0, attempts: 0, lost: 0, held: nu
 export const mostLost = 3;
 
 /** The claims of a job after each of their events. */
-export const claimed = <C extends Numbered>({ attempts, lost }: Claims<C>, held: C): Claims<C> => ({
-  last: held.claim,
+export const claimed = <C extends Numbered>({ attempts, lost }: Claims<C>, claim: C): Claims<C> => ({
+  last: claim.claim,
   attempts: attempts + 1,
   lost,
-  held,
+  held: claim,
 });
 export const extended = <C extends Numbered>(claims: Claims<C>, until: number): Claims<C> => ({
   ...claims,

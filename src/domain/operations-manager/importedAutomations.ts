@@ -117,17 +117,17 @@ export const exportedAutomation = (
   words: Words,
 ): Members => {
   if (!imported || words !== 'imported') return exported(imported, { content, shown: { ...shown, triggers } }, words);
-  const made = exported(imported, { content, shown }, words);
+  const exportedDocument = exported(imported, { content, shown }, words);
   const ids = imported.document.triggers as readonly string[] | undefined;
   const sorted = inOrderOf(triggers, ids ?? []);
-  return ids || sorted.length > 0 ? withMembers(made, { triggers: sorted }) : made;
+  return ids || sorted.length > 0 ? withMembers(exportedDocument, { triggers: sorted }) : exportedDocument;
 };
 
 /** The triggers in the order of the import, then those that have come since. */
 const inOrderOf = (triggers: readonly Members[], ids: readonly string[]): readonly Members[] => {
   const byId = new Map(triggers.map((trigger) => [trigger._id, trigger]));
-  const known = ids.map((id) => byId.get(id)).filter((trigger) => trigger !== undefined);
-  return [...known, ...triggers.filter((trigger) => !known.includes(trigger))];
+  const foundTriggers = ids.map((id) => byId.get(id)).filter((trigger) => trigger !== undefined);
+  return [...foundTriggers, ...triggers.filter((trigger) => !foundTriggers.includes(trigger))];
 };
 
 /** Automations of any installation. */

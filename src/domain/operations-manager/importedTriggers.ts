@@ -121,9 +121,9 @@ export const triggerParts = (document: unknown, path = ''): Parts<ImportedTrigge
 };
 
 /** The members of a schedule that contradict others. They count as unknown. */
-const unfitIn = (known: ImportedTrigger): readonly string[] => {
-  if (known.type !== 'schedule') return [];
-  const { repeat = null, repeatInterval = null, repeatUnit = null, repeatFrequency = null } = known;
+const unfitIn = (trigger: ImportedTrigger): readonly string[] => {
+  if (trigger.type !== 'schedule') return [];
+  const { repeat = null, repeatInterval = null, repeatUnit = null, repeatFrequency = null } = trigger;
   if (repeat !== null)
     return Object.entries({ repeatInterval, repeatUnit, repeatFrequency })
       .filter(([, value]) => value !== null)
@@ -209,27 +209,27 @@ export const sameWords = (document: Members, { content, imported }: Present): bo
   JSON.stringify(imported.document) === JSON.stringify(document);
 
 // Members of a trigger that the service itself maintains. They are null until they have a value.
-const kept = ['lastExecuted', 'nextRunAt', 'lastIntervalStart', 'formSchemaHash'];
+const timingMembers = ['lastExecuted', 'nextRunAt', 'lastIntervalStart', 'formSchemaHash'];
 
 /** The trigger in the export of its automation. `shown` is the document in answers, with usernames. */
-export const exportedTrigger = ({ content, imported }: Present, shown: Members, words: Words): Members => {
+export const exportedTrigger = ({ content, imported }: Present, members: Members, words: Words): Members => {
   const now = content ?? {};
   if (!imported || words !== 'imported') {
     const unfit = imported ? openIn(imported, now as Members) : [];
-    const made = exported(
+    const exportedDocument = exported(
       imported && { document: imported.document, content: without(imported.content, unfit) },
-      { content: without(now, unfit), shown: without(shown, unfit) },
+      { content: without(now, unfit), shown: without(members, unfit) },
       words,
     );
     return without(
-      made,
-      kept.filter((name) => Object.hasOwn(shown, name) && made[name] === null),
+      exportedDocument,
+      timingMembers.filter((name) => Object.hasOwn(members, name) && exportedDocument[name] === null),
     );
   }
-  const made = exported(imported, { content: now, shown }, words);
+  const made = exported(imported, { content: now, shown: members }, words);
   return same(imported.content, content) || !Object.hasOwn(made, 'formSchemaHash')
     ? made
-    : withMembers(made, { formSchemaHash: shown.formSchemaHash });
+    : withMembers(made, { formSchemaHash: members.formSchemaHash });
 };
 
 const without = (document: object, names: readonly string[]): Members =>

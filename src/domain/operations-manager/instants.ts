@@ -168,12 +168,12 @@ const passOf = ({ action, duration, components = [] }: Repetition, begin: number
   const length = duration && lengthOf(duration);
   if (components.length === 0) return single(executes, length ?? 0);
   const parts: Instants[] = [];
-  let reached = begin;
+  let instant = begin;
   for (const component of components) {
-    if (reached === Infinity) break;
-    const part = instantsOf(component, reached);
+    if (instant === Infinity) break;
+    const part = instantsOf(component, instant);
     parts.push(part);
-    reached += part.length;
+    instant += part.length;
   }
   const all = inTurn(executes, parts);
   return length === undefined ? all : lasting(all, length);

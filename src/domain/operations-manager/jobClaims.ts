@@ -83,8 +83,8 @@ export const heartbeat = (
   if (state.status !== 'canceled') refuseEnded(state, id);
   const { until, lease } = heldBy(state.claims, claim, actor);
   const at = msOf(now);
-  const left = until - at;
-  const isYoung = left > (lease * 1000) / 2 && left <= lease * 1000;
+  const remainingMs = until - at;
+  const isYoung = remainingMs > (lease * 1000) / 2 && remainingMs <= lease * 1000;
   if (state.status === 'canceled' || isYoung) return [];
   return [{ topic: 'jobClaimExtended', data: { claim, until: at + lease * 1000 } }];
 };

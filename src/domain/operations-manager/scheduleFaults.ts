@@ -106,10 +106,10 @@ const beyond = (tree: Repetition, firstRunAt: number, path: string): Fault | und
     const from = start === undefined ? begin : Math.max(begin, Date.parse(start));
     const lasts = duration ? from + lengthOf(duration) : Infinity;
     const cut = Math.min(limit, latest, components.length > 0 ? lasts : Infinity);
-    let reached = from;
+    let instant = from;
     for (const [i, component] of components.entries())
-      reached = endOf(component, `${path}/components/${i}`, reached, cut);
-    const pass = (duration ? lasts : reached) - from;
+      instant = endOf(component, `${path}/components/${i}`, instant, cut);
+    const pass = (duration ? lasts : instant) - from;
     const ends = Math.min(latest, from + (type === 'repeating' ? Infinity : pass * count));
     if (ends < Infinity && Math.min(ends, limit) > lastMoment)
       fault ??= { message: 'The node ends after 8.64e15 ms, the last moment that a time can say', path };

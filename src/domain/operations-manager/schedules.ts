@@ -65,8 +65,8 @@ export type Moment = {
 
 /** How late a decision on an instant is, without the time for which the clock waited since. */
 const lateness = (instant: number, { now, wait }: Moment): number => {
-  const waited = wait ? Math.max(0, Math.min(now, wait.until) - Math.max(instant, wait.since)) : 0;
-  return now - instant - waited;
+  const waitedMs = wait ? Math.max(0, Math.min(now, wait.until) - Math.max(instant, wait.since)) : 0;
+  return now - instant - waitedMs;
 };
 
 type Present = Moment & { readonly processMissedRuns: MissedRuns };
@@ -150,12 +150,14 @@ export const nextOpen = (sequence: Sequence, progress: Progress, present: Presen
 export const withoutNeverDue = (sequence: Sequence, progress: Progress, present: Present): Pick<Sequence, 'next'> => {
   const { begun, ran = [] } = progress;
   if (begun === undefined) return sequence;
-  const shown = [...ran, openIn(sequence, progress, present).last ?? Infinity].filter((instant) => instant <= begun);
+  const instantsBefore = [...ran, openIn(sequence, progress, present).last ?? Infinity].filter(
+    (instant) => instant <= begun,
+  );
   return {
     next: (after) => {
       const instant = sequence.next(after);
       if (instant === null || instant <= begun - grace || instant > begun) return instant;
-      const ofBefore = shown.filter((one) => one > after && sequence.next(one - 1) === one);
+      const ofBefore = instantsBefore.filter((one) => one > after && sequence.next(one - 1) === one);
       return ofBefore.length > 0 ? Math.min(...ofBefore) : sequence.next(begun);
     },
   };

@@ -64,11 +64,11 @@ export const triggerSchedule = aggregate<ScheduleState, ScheduleEvent>({
 /** The members of a trigger that are about its runs. */
 export type Plan = Schedule & { readonly enabled: boolean; readonly processMissedRuns: MissedRuns };
 
-const beginning = ({ fired }: ScheduleState, since: number, begun?: number): ScheduleEvent => {
+const beginning = ({ fired }: ScheduleState, since: number, startedAt?: number): ScheduleEvent => {
   const ran = fired.filter((instant) => instant > since);
   return {
     topic: 'scheduleSet',
-    data: { since, ...defined({ begun, ran: ran.length > 0 ? ran : undefined }) },
+    data: { since, ...defined({ begun: startedAt, ran: ran.length > 0 ? ran : undefined }) },
   };
 };
 

@@ -129,12 +129,15 @@ const defaults = {
  * A schedule that is stored in `before` is not checked again: an earlier version may have stored one with a fault.
  */
 export const checkedContent = (
-  given: NewTrigger | ImportedTrigger,
+  trigger: NewTrigger | ImportedTrigger,
   { target, schemaFault, jstFault, form, formData }: Omit<TriggerRefs, 'gbac'>,
   { path = '', before }: { readonly path?: string; readonly before?: TriggerContent | undefined } = {},
 ): TriggerContent => {
   const content = hashed(
-    settled(contentIn(patched({ ...defaults, ...given, ...defined({ formData }) } as TriggerContent, {})), path),
+    settleContent(
+      contentIn(patched({ ...defaults, ...trigger, ...defined({ formData }) } as TriggerContent, {})),
+      path,
+    ),
     form,
   );
   if (content.type === 'schedule' && !sameTiming(content, before)) {
@@ -154,8 +157,8 @@ export const checkedContent = (
 };
 
 /** Published events have no colon in their topics. A trigger of another installation may have one: it never fires. */
-const refuseColon = (given: object): void => {
-  if ('topic' in given && typeof given.topic === 'string' && given.topic.includes(':'))
+const refuseColon = (document: object): void => {
+  if ('topic' in document && typeof document.topic === 'string' && document.topic.includes(':'))
     throw new RequestError('invalid', 'A topic holds no colon', { path: '/topic' });
 };
 
@@ -171,8 +174,8 @@ export const importedContent = (
 ): TriggerContent => {
   const { known } = parts;
   const stays = !refs.form && before && 'formId' in before ? before.formSchemaHash : undefined;
-  const given = 'formId' in known ? { ...known, formSchemaHash: stays ?? null } : known;
-  const content = checkedContent(given, refs, { path, before });
+  const triggerContent = 'formId' in known ? { ...known, formSchemaHash: stays ?? null } : known;
+  const content = checkedContent(triggerContent, refs, { path, before });
   const fault = content.type === 'schedule' && sameTiming(content, before) ? undefined : intervalUnknown(parts, path);
   refuseFaults('invalid', fault ? [fault] : []);
   return content;
@@ -200,7 +203,7 @@ const sameTiming = (one: Variants['schedule'], other: TriggerContent | undefined
 type Repeated = Pick<Variants['schedule'], 'repeatInterval' | 'repeatUnit' | 'repeatFrequency' | 'repeat'>;
 
 /** A schedule with its computed interval. Other content stays as it is. */
-const settled = (content: TriggerContent, path: string): TriggerContent =>
+const settleContent = (content: TriggerContent, path: string): TriggerContent =>
   content.type === 'schedule' ? withInterval(content, path) : content;
 
 /** A schedule with its interval, computed from unit and frequency. `path` points to it. */
@@ -212,18 +215,18 @@ export const withInterval = <S extends Repeated>(schedule: S, path: string): S &
 };
 
 const intervalOf = (
-  { repeatUnit: unit = null, repeatFrequency: frequency = null, repeatInterval: given = null }: Repeated,
+  { repeatUnit: unit = null, repeatFrequency: frequency = null, repeatInterval = null }: Repeated,
   path: string,
 ): number | null => {
-  if (unit === null && frequency === null) return given;
+  if (unit === null && frequency === null) return repeatInterval;
   if (unit === null) throw new RequestError('invalid', 'A frequency needs a unit', { path: `${path}/repeatUnit` });
   if (frequency === null)
     throw new RequestError('invalid', 'A unit needs a frequency', { path: `${path}/repeatFrequency` });
   const derived = unitLength[unit] * frequency;
   if (!Number.isSafeInteger(derived))
     throw new RequestError('invalid', 'The interval is too long', { path: `${path}/repeatFrequency` });
-  if (given !== null && given !== derived)
-    throw new RequestError('invalid', `${frequency} times ${unit} is ${derived} ms, not ${given}`, {
+  if (repeatInterval !== null && repeatInterval !== derived)
+    throw new RequestError('invalid', `${frequency} times ${unit} is ${derived} ms, not ${repeatInterval}`, {
       path: `${path}/repeatInterval`,
     });
   return derived;
@@ -325,18 +328,18 @@ export const importOne = (
   const parts = triggerParts(document);
   const { formId } = context.refs;
   const here = { ...parts, known: { ...parts.known, ...defined({ formId }) } };
-  const wanted = importedContent(here, exists ? content : undefined, context.refs);
+  const newContent = importedContent(here, exists ? content : undefined, context.refs);
   const stored = defined({ imported, content });
-  if (exists && same(wanted, content) && sameRest(document, stored, triggerParts, context.refs)) return [];
+  if (exists && same(newContent, content) && sameRest(document, stored, triggerParts, context.refs)) return [];
   if (exists && !overwrite)
     throw new RequestError('conflict', 'A trigger with this id exists with other content', { path: '/_id' });
   return [
     {
       topic: 'triggerRestored',
       data: {
-        ...wanted,
-        ...authorsOfTrigger(parts.known, wanted, context),
-        imported: withoutContent(document, wanted),
+        ...newContent,
+        ...authorsOfTrigger(parts.known, newContent, context),
+        imported: withoutContent(document, newContent),
       },
     },
   ];

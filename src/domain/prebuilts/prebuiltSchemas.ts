@@ -27,7 +27,7 @@ const plain = (type: string): string => type.toLowerCase().replace(/[-_ ]/g, '')
 
 /** The kind that a type nearly names, such as `template` for `templates`; undefined if there is none. */
 export const kindMeant = (type: string): string | undefined =>
-  isHeld(type) ? undefined : [...installedKinds.keys()].find((held) => plain(held) === plain(type));
+  isHeld(type) ? undefined : [...installedKinds.keys()].find((kind) => plain(kind) === plain(type));
 
 const type = Type.String({
   maxLength: 256,
@@ -89,7 +89,7 @@ const bundles = Type.Unsafe<readonly Bundle[]>(
 const named = { title: 'PrebuiltDocument', description: 'Package to install' };
 
 /** The members of a package that the service knows. */
-const known = Type.Object(
+const knownSchema = Type.Object(
   {
     metadata,
     manifest: Type.Object(
@@ -101,10 +101,10 @@ const known = Type.Object(
   },
   { ...strict, ...named },
 );
-export type PrebuiltDocument = SchemaData<typeof known>;
+export type PrebuiltDocument = SchemaData<typeof knownSchema>;
 
 /** Takes a package apart. */
-export const packageParts = partsBy(known);
+export const packageParts = partsBy(knownSchema);
 
 const { PlatformDependencies, ...unaliased } = metadata.properties;
 
@@ -113,7 +113,7 @@ export const importedPrebuiltSchema = Type.Unsafe<PrebuiltDocument>(
   lenient(
     Type.Object(
       {
-        ...known.properties,
+        ...knownSchema.properties,
         metadata: Type.Object(
           { ...unaliased, PlatformDependencies: Type.Optional(PlatformDependencies) },
           { title: 'ImportedPrebuiltMetadata', description: 'What it is' },

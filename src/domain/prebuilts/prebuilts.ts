@@ -117,8 +117,8 @@ type Derived = Pick<PrebuiltImported, 'bundlesHash' | 'createdEpoch'>;
  * The package without its documents, in our names, with masked secrets. Missing parts of the manifest are computed. An empty list of
  * artifacts is not missing.
  */
-const described = (given: PrebuiltDocument, { bundlesHash, createdEpoch }: Derived) => {
-  const { bundles, manifest } = inOurNames(given);
+const described = (document: PrebuiltDocument, { bundlesHash, createdEpoch }: Derived) => {
+  const { bundles, manifest } = inOurNames(document);
   const artifacts = () =>
     bundles.map((bundle, i) => {
       const { id = '', name = '' } = identityOf(bundle);
@@ -131,7 +131,7 @@ const described = (given: PrebuiltDocument, { bundlesHash, createdEpoch }: Deriv
     ...defined({ fingerprint }),
     createdEpoch: manifest.createdEpoch ?? createdEpoch,
   };
-  const described = withMembers(inOurNames(given), { manifest: withMembers(manifest, derived) });
+  const described = withMembers(inOurNames(document), { manifest: withMembers(manifest, derived) });
   // The types of members stay.
   return maskDocument(withoutMembers(described, (name) => name === 'bundles')) as Omit<PrebuiltPackage, 'bundles'>;
 };
@@ -257,14 +257,14 @@ export const decideImport = (
     throw new RequestError('invalid', 'The metadata must have PlatformDependencies', {
       path: '/prebuilt/metadata/PlatformDependencies',
     });
-  const taken = new RequestError('conflict', 'A prebuilt of this name is installed with other content', {
+  const nameConflict = new RequestError('conflict', 'A prebuilt of this name is installed with other content', {
     path: '/prebuilt/metadata/name',
   });
-  if (refs.hidden) throw taken;
+  if (refs.hidden) throw nameConflict;
   const prebuilt = withoutRefused(given, errors);
   const again = refs.isSame || (!refs.bringsSecrets && isInstalled(state, prebuilt, bundlesHash));
   if (again && !overwrite && !isWaiting(state)) return [];
-  const other = state.imported && !again && !overwrite ? [taken] : [];
+  const other = state.imported && !again && !overwrite ? [nameConflict] : [];
   const refusals = errors.map(({ error }) => error);
   const inside = stayingOut.map(({ code, reason, path }) => new RequestError(code, reason, defined({ path })));
   if (strict) refuseAll([...refusals, ...inside, ...other]);
@@ -274,12 +274,20 @@ export const decideImport = (
       faults: refusals.flatMap(({ code, faults }) => faults.map((fault) => ({ code, ...fault }))),
     });
   if (again && plan.parts.length + plan.removed.length === 0) return [];
-  const kept = prebuilt.bundles.filter(({ type }) => !isHeld(type)).map(keptOf);
+  const otherBundles = prebuilt.bundles.filter(({ type }) => !isHeld(type)).map(keptOf);
   const refused = [...errors.map(({ index, error }) => refusedOf(given.bundles[index], error)), ...stayingOut];
   return [
     {
       topic: 'prebuiltImported',
-      data: { prebuilt, ...plan, kept, refused, accounts, bundlesHash, createdEpoch: String(Date.parse(now)) },
+      data: {
+        prebuilt,
+        ...plan,
+        kept: otherBundles,
+        refused,
+        accounts,
+        bundlesHash,
+        createdEpoch: String(Date.parse(now)),
+      },
     },
   ];
 };

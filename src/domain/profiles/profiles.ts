@@ -73,12 +73,12 @@ export const adminsOf = ({ authenticationProps }: ProfileContent): Admins =>
   });
 
 /** The profile for answers, with defaults and masked secrets. */
-export const shown = ({ id, ...properties }: { readonly id: string } & ProfileContent): unknown => {
-  const given = maskSecrets(properties) as Readonly<Record<string, object | undefined>>;
+export const profileDocument = ({ id, ...properties }: { readonly id: string } & ProfileContent): unknown => {
+  const maskedProperties = maskSecrets(properties) as Readonly<Record<string, object | undefined>>;
   const filled = Object.entries(profileDefaults).map(
-    ([group, presets]) => [group, { ...presets, ...given[group] }] as const,
+    ([group, presets]) => [group, { ...presets, ...maskedProperties[group] }] as const,
   );
-  return { id, ...given, ...Object.fromEntries(filled), prebuiltProps: {} };
+  return { id, ...maskedProperties, ...Object.fromEntries(filled), prebuiltProps: {} };
 };
 
 /** `properties` are those of the request with sealed secrets. */
@@ -93,12 +93,12 @@ const refuseWithoutAdmin = (adminRemains: boolean, path: string): void => {
     );
 };
 
-const checkId = (id: string, given: string | undefined): void => {
+const checkId = (id: string, otherId: string | undefined): void => {
   if (id === reservedId)
     throw new RequestError('invalid', `No profile may have the id ${reservedId}: it stands for the active one`, {
       path: 'id',
     });
-  if (given !== undefined && given !== id)
+  if (otherId !== undefined && otherId !== id)
     throw new RequestError('invalid', 'The id is not the one of the path', { path: '/properties/id' });
 };
 

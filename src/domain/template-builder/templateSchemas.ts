@@ -5,7 +5,7 @@ import { asWritten, ifItFits, lenient, partsBy } from '../engine/lenientSchemas.
 import { name } from '../engine/schemas.ts';
 
 const types = ['jinja2', 'textfsm'] as const;
-export const isTemplateType = (type: string): boolean => types.some((known) => known === type);
+export const isTemplateType = (type: string): boolean => types.some((name) => name === type);
 
 const members = {
   name: name('Name, unique among templates'),

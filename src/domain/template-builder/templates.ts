@@ -49,8 +49,8 @@ const contentIn = ({
   group,
   tags,
 }: TemplateContent): TemplateContent => ({ name, type, template, description, command, data, group, tags });
-const contentOf = (given: Pick<TemplateContent, 'name' | 'template'> & Partial<TemplateContent>): TemplateContent =>
-  contentIn({ type: 'jinja2', description: '', command: '', data: null, group: '', tags: [], ...given });
+const contentOf = (content: Pick<TemplateContent, 'name' | 'template'> & Partial<TemplateContent>): TemplateContent =>
+  contentIn({ type: 'jinja2', description: '', command: '', data: null, group: '', tags: [], ...content });
 
 export type TemplateState = {
   readonly exists: boolean;
@@ -88,18 +88,18 @@ export const sealData = <T extends WithData>(given: T, { content }: TemplateStat
  * last import.
  */
 export const sealTemplate = (
-  given: TemplateDocument,
+  document: TemplateDocument,
   { content, imported }: TemplateState,
-  kept: readonly TemplateDocument[],
+  present: readonly TemplateDocument[],
   seal: Seal,
 ): TemplateDocument => {
-  const befores = [...kept.map(({ data }) => data), content.data];
-  const { data } = given;
+  const befores = [...present.map(({ data }) => data), content.data];
+  const { data } = document;
   const withData =
     data === undefined
-      ? given
-      : { ...given, data: sealImported(data, befores, seal, '/data') as TemplateContent['data'] };
-  return sealDocument(withData, [...kept, imported?.document].map(withoutData), seal);
+      ? document
+      : { ...document, data: sealImported(data, befores, seal, '/data') as TemplateContent['data'] };
+  return sealDocument(withData, [...present, imported?.document].map(withoutData), seal);
 };
 
 /** The places of the masked secrets for which nothing is stored. The sample data may have changed since the import. */
@@ -151,22 +151,24 @@ export const importOne = (
 ): readonly TemplateEvent[] => {
   const { refs, id } = context;
   const { known } = templateParts(template);
-  const wanted = contentOf(known);
+  const newContent = contentOf(known);
   const own = [id, imported && templateParts(imported.document).known._id].includes(known._id ?? id);
   const isSame = (): boolean =>
-    same(wanted, content) && sameRest(template, defined({ content, imported }), templateParts, refs);
+    same(newContent, content) && sameRest(template, defined({ content, imported }), templateParts, refs);
   if (exists && (own || overwrite) && isSame()) return [];
-  if (exists && !overwrite) throw taken(known._id, id);
-  if (exists && wanted.name !== content.name) refuseReferred(refs.referrers, 'renamed');
+  if (exists && !overwrite) throw nameConflict(known._id, id);
+  if (exists && newContent.name !== content.name) refuseReferred(refs.referrers, 'renamed');
   const authors = authorsOf(known, refs.accounts, context);
-  return [{ topic: 'templateRestored', data: { ...wanted, ...authors, imported: withoutContent(template, wanted) } }];
+  return [
+    { topic: 'templateRestored', data: { ...newContent, ...authors, imported: withoutContent(template, newContent) } },
+  ];
 };
 
 /** The error of an import under an id or name that is used. */
-const taken = (given: string | undefined, id: string): RequestError => {
-  if (given === id)
+const nameConflict = (otherId: string | undefined, id: string): RequestError => {
+  if (otherId === id)
     return new RequestError('conflict', 'A template with this id exists with other content', { path: '/_id' });
-  const message = given ? 'Another template has this name' : 'A template with this name exists with other content';
+  const message = otherId ? 'Another template has this name' : 'A template with this name exists with other content';
   return new RequestError('conflict', message, { path: '/name' });
 };
 

@@ -185,11 +185,11 @@ const restored = async (
     ? { before: result.before, after: result.doc, changed: result.changed }
     : await service.preview(command, request);
   const doc = isOwn ? (after ?? before) : await imported(resource, then, result, service);
-  const said = changed ? `Successfully restored ${wordsOf(kind)}` : 'It is as it was; nothing was changed';
+  const sentence = changed ? `Successfully restored ${wordsOf(kind)}` : 'It is as it was; nothing was changed';
   return {
     text: exactText({
       status: 'OK',
-      message: dryRun ? `${said} (dry run: nothing was stored)` : said,
+      message: dryRun ? `${sentence} (dry run: nothing was stored)` : sentence,
       data: masked(kind, doc ?? null),
       patch: changesOf(withTokens(kind, before), withTokens(kind, isOwn ? after : doc)),
     }),

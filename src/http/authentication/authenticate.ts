@@ -53,9 +53,9 @@ const byPassword = ({ principal, isProvided }: Known): Principal => cameBy(princ
 
 const verifierOf =
   (basic: ReturnType<typeof basicLogins>) =>
-  async (given: UserPassword, address: string): Promise<Known> => {
-    if (given.username.includes(':')) throw unauthenticated('Wrong user name or password');
-    return basic.verify(basicOf(given), address);
+  async (credentials: UserPassword, address: string): Promise<Known> => {
+    if (credentials.username.includes(':')) throw unauthenticated('Wrong user name or password');
+    return basic.verify(basicOf(credentials), address);
   };
 
 const tokenOf = ({ authorization, cookie }: Omit<Credentials, 'address'>): string | undefined => {
@@ -165,9 +165,9 @@ export const authenticator = (node: Node, { settings, secure, directory, openId 
 
   const reload = async (before: Known): Promise<Known> => {
     await upToDate();
-    const known = vouched.unlessGone(await verified.loadLike(before));
-    if (!known) throw unauthenticated('The account may no longer log in, or not with this name and password');
-    return known;
+    const cachedAccount = vouched.unlessGone(await verified.loadLike(before));
+    if (!cachedAccount) throw unauthenticated('The account may no longer log in, or not with this name and password');
+    return cachedAccount;
   };
 
   const slowly = async (credentials: Credentials): Promise<Principal> => {
@@ -226,8 +226,8 @@ export const authenticator = (node: Node, { settings, secure, directory, openId 
         const owner = entry && vouched.unlessGone(await verified.loadAs(entry));
         return owner && apiTokens.callerBy(entry, owner);
       }
-      const known = changes.awaited() || changes.mappingsAwaited() ? undefined : accounts.fromCache(id);
-      if (known) return vouched.unlessGone(known)?.principal;
+      const cachedAccount = changes.awaited() || changes.mappingsAwaited() ? undefined : accounts.fromCache(id);
+      if (cachedAccount) return vouched.unlessGone(cachedAccount)?.principal;
       await upToDate();
       return vouched.unlessGone(await accounts.load(id))?.principal;
     },

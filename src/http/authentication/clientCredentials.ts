@@ -21,7 +21,7 @@ type Needs = {
     readonly address: string;
   }) => Promise<Principal>;
   /** The account with this name and password. Throws `unauthenticated` or `limited`. */
-  readonly verify: (given: UserPassword, address: string) => Promise<Known>;
+  readonly verify: (credentials: UserPassword, address: string) => Promise<Known>;
 };
 
 /**
@@ -41,12 +41,12 @@ export const clientCredentials = ({ node: { clock }, apiTokens, logins, settings
     return { token, expiresIn: Math.floor((entry.expires - clock.now()) / 1000) };
   };
 
-  return async (given: UserPassword, address: string, requestId: string): Promise<Granted> => {
-    const id = tokenIdIn(given.password);
-    if (id !== undefined) return byToken(given, id, address);
-    if (/^apt_[0-9a-f]{24}_/.test(given.password))
+  return async (credentials: UserPassword, address: string, requestId: string): Promise<Granted> => {
+    const id = tokenIdIn(credentials.password);
+    if (id !== undefined) return byToken(credentials, id, address);
+    if (/^apt_[0-9a-f]{24}_/.test(credentials.password))
       throw new LoginRefused('unauthenticated', 'No such token, or it has ended');
-    const { principal, credential } = await verify(given, address);
+    const { principal, credential } = await verify(credentials, address);
     const token = await logins.start({ actor: principal.actor, credential, requestId });
     return { token, expiresIn: settings().logoutTime * 60 };
   };

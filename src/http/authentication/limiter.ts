@@ -146,11 +146,11 @@ export const networkOf = (address: string): string => {
   if (!address.includes(':')) return address;
   const [withoutZone = ''] = address.split('%');
   const [head = '', tail] = withoutZone.split('::');
-  const left = head === '' ? [] : head.split(':');
+  const headParts = head === '' ? [] : head.split(':');
   const right = tail === undefined || tail === '' ? [] : tail.split(':');
   const groups =
     tail === undefined
-      ? left
-      : [...left, ...Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0'), ...right];
+      ? headParts
+      : [...headParts, ...Array<string>(Math.max(0, 8 - headParts.length - right.length)).fill('0'), ...right];
   return groups.slice(0, 4).join(':');
 };

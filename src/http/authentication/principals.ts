@@ -45,12 +45,18 @@ export const principals = (model: ReadStore, settings: () => LoginSettings, now:
   const readAndKeep = async (id: string): Promise<Known | undefined> => {
     const before = { epoch, mappings, accounts, admins: settings().admins };
     const found = await read(id);
-    const known = found && !found.account.inactive ? found.known : undefined;
+    const foundAccount = found && !found.account.inactive ? found.known : undefined;
     const mapped = found?.known.mapped === true;
     const moved = before.epoch !== epoch || (mapped && before.mappings !== mappings) || before.accounts !== accounts;
     if (!moved)
-      cache.set(id, { known, admins: before.admins, epoch, mappings: mapped ? mappings : undefined, since: now() });
-    return known;
+      cache.set(id, {
+        known: foundAccount,
+        admins: before.admins,
+        epoch,
+        mappings: mapped ? mappings : undefined,
+        since: now(),
+      });
+    return foundAccount;
   };
 
   /** Reads an account; callers that come while it is being read share the result. */
@@ -66,9 +72,9 @@ export const principals = (model: ReadStore, settings: () => LoginSettings, now:
 
   /** The kept account; undefined if an event has changed it. */
   const unchanged = (id: string): Held | undefined => {
-    const known = cache.get(id);
-    if (known?.epoch !== epoch || known.admins !== settings().admins) return undefined;
-    return known.mappings === undefined || known.mappings === mappings ? known : undefined;
+    const cacheEntry = cache.get(id);
+    if (cacheEntry?.epoch !== epoch || cacheEntry.admins !== settings().admins) return undefined;
+    return cacheEntry.mappings === undefined || cacheEntry.mappings === mappings ? cacheEntry : undefined;
   };
 
   return {
@@ -182,7 +188,7 @@ export const concerning = new Set([...concerningAccounts, 'groupMapping', 'login
  * to which this node has shown them. Between the two, cached accounts may be out of date. `onUntold` is called when the
  * read models have advanced and `onShown` was not called for each event.
  */
-export const accountChanges = (settled: Node['settled'], onUntold: () => void) => {
+export const accountChanges = (caughtUp: Node['settled'], onUntold: () => void) => {
   let stored = 0;
   let storedMappings = 0;
   let projected = 0;
@@ -198,7 +204,7 @@ export const accountChanges = (settled: Node['settled'], onUntold: () => void) =
      */
     upToDate: async (): Promise<void> => {
       const target = Math.max(stored, storedMappings);
-      await settled(target);
+      await caughtUp(target);
       if (target <= projected) return;
       onUntold();
       projected = target;
@@ -218,8 +224,8 @@ export const accountChanges = (settled: Node['settled'], onUntold: () => void) =
 
 export type AccountChanges = ReturnType<typeof accountChanges>;
 
-const sameName = ({ username }: Principal['actor'], known: Known | undefined): Known | undefined =>
-  known?.principal.actor.username === username ? known : undefined;
+const sameName = ({ username }: Principal['actor'], account: Known | undefined): Known | undefined =>
+  account?.principal.actor.username === username ? account : undefined;
 
 /**
  * An account that was verified before. A login goes on as long as `credential` stays the same; a token, which outlives the
@@ -237,15 +243,15 @@ export const verifiedAccounts = (accounts: Principals, changes: AccountChanges) 
   /** The account from memory; does not wait. `everSince`: however long ago it was read. */
   const keptAs = (proof: Proof, everSince = false): Known | undefined => {
     if (changes.awaited()) return undefined;
-    const known = everSince ? accounts.everSince(proof.account) : accounts.fromCache(proof.account);
-    if (!known || !holds(proof, known)) return undefined;
-    return known.mapped && changes.mappingsAwaited() ? undefined : known;
+    const cachedAccount = everSince ? accounts.everSince(proof.account) : accounts.fromCache(proof.account);
+    if (!cachedAccount || !holds(proof, cachedAccount)) return undefined;
+    return cachedAccount.mapped && changes.mappingsAwaited() ? undefined : cachedAccount;
   };
 
   /** The account as the read models show it now. */
   const loadAs = async (proof: Proof): Promise<Known | undefined> => {
-    const known = await accounts.load(proof.account);
-    return known && holds(proof, known) ? known : undefined;
+    const loadedAccount = await accounts.load(proof.account);
+    return loadedAccount && holds(proof, loadedAccount) ? loadedAccount : undefined;
   };
 
   return {

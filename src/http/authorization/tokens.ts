@@ -43,11 +43,12 @@ const newSchema = Type.Object(
 
 /** A token with names in the place of ids. */
 const withNames: Join<Token> = async (doc, { model }, { actor }) => {
-  const seen = await readableDocuments(model, inventories, doc.inventories ?? [], actor);
+  const visibleInventories = await readableDocuments(model, inventories, doc.inventories ?? [], actor);
   return {
     ...doc,
     account: (await people(model, [doc.account])).get(doc.account)?.username ?? doc.account,
-    inventories: doc.inventories && doc.inventories.map((id) => seen.find((one) => one._id === id)?.name ?? id),
+    inventories:
+      doc.inventories && doc.inventories.map((id) => visibleInventories.find((one) => one._id === id)?.name ?? id),
   };
 };
 

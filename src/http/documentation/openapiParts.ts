@@ -192,9 +192,9 @@ const maps = new Set(['properties', 'patternProperties']);
  */
 export const schemaWriter = (components: Record<string, Json>): ((schema: object) => Json) => {
   const keep = (name: string, written: Json): Json => {
-    const known = components[name] ?? written;
-    components[name] = known;
-    if (JSON.stringify(known) !== JSON.stringify(written))
+    const component = components[name] ?? written;
+    components[name] = component;
+    if (JSON.stringify(component) !== JSON.stringify(written))
       throw new Error(`Two different schemas are called ${name}: give one of them another title`);
     return refTo('schemas', name);
   };
@@ -321,9 +321,9 @@ export const failureResponses = (
 
 /** The error answers to which operations refer, by code. */
 export const commonFailures = (schema: object, examples: Failures): Readonly<Record<string, object>> => {
-  const shown = { ...rare, ...examples };
+  const exampleAnswers = { ...rare, ...examples };
   const codes = Object.keys(words) as Code[];
-  return Object.fromEntries(codes.map((code) => [code, response(code, schema, shown[code])]));
+  return Object.fromEntries(codes.map((code) => [code, response(code, schema, exampleAnswers[code])]));
 };
 
 /** The body of an error. */

@@ -109,7 +109,7 @@ type Needs = Pick<
   AppNeeds,
   | 'areas'
   | 'service'
-  | 'settled'
+  | 'caughtUp'
   | 'past'
   | 'limits'
   | 'stopping'
@@ -127,7 +127,7 @@ const changing = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
  * schemas: 2 ms, some 0.2 s. A start that compiled all of them would take a second more of processor time.
  */
 const answering = (needs: Needs) => {
-  const { areas, settled, stopping } = needs;
+  const { areas, caughtUp, stopping } = needs;
   const find = routeFinder(areas);
   const readBody = bodyReader(needs.limits);
   const prepared = preparedRoutes(needs.service);
@@ -144,15 +144,15 @@ const answering = (needs: Needs) => {
     const found = isReadable(path) ? find(method, path) : undefined;
     const match = path === '/' ? root : found;
     if (method === 'OPTIONS' && match) return preflight(match);
-    const asked = match && 'placed' in match ? match.placed.route : undefined;
-    incoming.asked = asked?.name;
-    incoming.untimed = asked?.untimed === true;
+    const matchedRoute = match && 'placed' in match ? match.placed.route : undefined;
+    incoming.asked = matchedRoute?.name;
+    incoming.untimed = matchedRoute?.untimed === true;
 
     // The query of a target that is no path cannot be read.
-    const querystring = asked ? ctx.querystring : '';
-    const asOf = asked && takesAsOf(asked) ? splitAsOf(querystring) : asOfNow(querystring);
-    const known = caller(incoming, asked, asOf.texts.length > 0);
-    incoming.principal = known instanceof Promise ? await known : known;
+    const querystring = matchedRoute ? ctx.querystring : '';
+    const asOf = matchedRoute && takesAsOf(matchedRoute) ? splitAsOf(querystring) : asOfNow(querystring);
+    const principal = caller(incoming, matchedRoute, asOf.texts.length > 0);
+    incoming.principal = principal instanceof Promise ? await principal : principal;
     if (!match) throw noRoute(path);
     if ('allow' in match) return wrongMethod(method, match.allow);
     const { route, area, serve, query, checkBody } = prepared(match.placed);
@@ -170,7 +170,7 @@ const answering = (needs: Needs) => {
     if (body) checkBody(call.body);
     const exactCall = body && route.exact !== undefined ? { ...call, body: withExact(body, route.exact) } : call;
     const minPosition = route.access === 'open' ? undefined : minPositionOf(headerIn(ctx, 'x-min-position'));
-    const wait = minPosition === undefined || route.monitoring ? undefined : settled(minPosition);
+    const wait = minPosition === undefined || route.monitoring ? undefined : caughtUp(minPosition);
     if (wait) await wait;
     if (!moment) return notEarlier(await serve(exactCall, needs.service), needs.service);
     const { position, service } = await needs.past(moment, call.actor);
@@ -197,8 +197,8 @@ const prepare = ({ route, area }: Pick<Placed, 'route' | 'area'>, service: Servi
 const preparedRoutes = (service: Service) => {
   const routes = new Map<Route, ReturnType<typeof prepare>>();
   return (placed: Pick<Placed, 'route' | 'area'>): ReturnType<typeof prepare> => {
-    const known = routes.get(placed.route);
-    if (known) return known;
+    const preparedRoute = routes.get(placed.route);
+    if (preparedRoute) return preparedRoute;
     const made = prepare(placed, service);
     routes.set(placed.route, made);
     return made;

@@ -66,7 +66,7 @@ export type AppNeeds = {
   /**
    * Resolves once reads show `minPosition` and all that this node has acknowledged; undefined: they show it already.
    */
-  readonly settled: (minPosition: number) => Promise<void> | undefined;
+  readonly caughtUp: (minPosition: number) => Promise<void> | undefined;
   /** The service as of a moment, as the actor may see it now. Throws `invalid` for a position beyond the log. */
   readonly past: (moment: Moment, actor: Actor) => Promise<Past>;
   readonly limits: { readonly maxBytes: number; readonly maxImportBytes: number };
@@ -75,7 +75,7 @@ export type AppNeeds = {
   /** True if nobody on the way to the caller can read the answer. */
   readonly isSecret: (ctx: Context) => boolean;
   /** Called once for each answered request. */
-  readonly observe: (seen: Seen) => void;
+  readonly observe: (request: Seen) => void;
   readonly recorder: Recorder;
   readonly logBug: (error: unknown, requestId: string) => void;
   /** True while the service shuts down: new requests are refused. */

@@ -140,17 +140,17 @@ const tooLarge = async (ctx: Context, maxBytes: number): Promise<RequestError> =
 
 const lingered = (req: IncomingMessage): Promise<void> =>
   new Promise((resolve) => {
-    let left = lingerBytes;
+    let remaining = lingerBytes;
     const timer = setTimeout(resolve, lingerMs);
-    const done = () => {
+    const finish = () => {
       clearTimeout(timer);
       resolve();
     };
     req.on('data', (chunk: Buffer) => {
-      left -= chunk.length;
-      if (left < 0) done();
+      remaining -= chunk.length;
+      if (remaining < 0) finish();
     });
-    req.once('end', done).once('close', done).resume();
+    req.once('end', finish).once('close', finish).resume();
   });
 
 /** The error for a body that is not JSON. It leaves out the parser's message, because that message repeats the body. */

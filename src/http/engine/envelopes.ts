@@ -10,9 +10,9 @@ export const plain: Envelope = (text) => text;
 
 /** `{message, data, metadata}`: operations manager and lifecycle manager. */
 export const withMessage =
-  (message: string, metadata?: (done: CommandResult) => object): Envelope =>
-  (text, done) => {
-    const about = JSON.stringify(done && metadata ? metadata(done) : {});
+  (message: string, metadata?: (result: CommandResult) => object): Envelope =>
+  (text, result) => {
+    const about = JSON.stringify(result && metadata ? metadata(result) : {});
     return `{"message":${JSON.stringify(message)},"data":${text},"metadata":${about}}`;
   };
 
@@ -24,10 +24,10 @@ export const acknowledged =
 
 /** `{status: "Created"|"OK", message, data}`: changes of the other areas. */
 export const withStatus =
-  (message: (done: CommandResult) => string): ChangeEnvelope =>
-  (text, done) => {
-    const status = done.created ? 'Created' : 'OK';
-    return `{"status":"${status}","message":${JSON.stringify(message(done))},"data":${text}}`;
+  (message: (result: CommandResult) => string): ChangeEnvelope =>
+  (text, result) => {
+    const status = result.created ? 'Created' : 'OK';
+    return `{"status":"${status}","message":${JSON.stringify(message(result))},"data":${text}}`;
   };
 
 /** Adds `missingSecrets` to an envelope, if an import found masks for which no secret is stored. */

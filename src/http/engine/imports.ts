@@ -45,7 +45,7 @@ type Import<Document extends TSchema> = Pick<
    * the command's request that comes from the call.
    */
   readonly take: (
-    given: {
+    request: {
       readonly document: Static<Document>;
       readonly path: string;
       readonly overwrite: boolean;
@@ -57,10 +57,10 @@ type Import<Document extends TSchema> = Pick<
   ) => Promise<Taken>;
 };
 
-const bodyOf = (member: string, held: TSchema) =>
+const bodyOf = (member: string, schema: TSchema) =>
   Type.Object(
     {
-      [member]: held,
+      [member]: schema,
       overwrite: overwriteSchema,
       options: Type.Optional(
         Type.Object(
@@ -99,9 +99,9 @@ const sentOf = ({
 type Sent = { readonly document: unknown; readonly path: string };
 
 const documentsIn = (body: Members, member: string): readonly Sent[] => {
-  const sent = body[member];
-  if (Array.isArray(sent)) return sent.map((document, index) => ({ document, path: `/${member}/${index}` }));
-  if (sent !== undefined) return [{ document: sent, path: `/${member}` }];
+  const documents = body[member];
+  if (Array.isArray(documents)) return documents.map((document, index) => ({ document, path: `/${member}/${index}` }));
+  if (documents !== undefined) return [{ document: documents, path: `/${member}` }];
   const enveloped = ['message', 'data', 'metadata'].every((name) => Object.hasOwn(body, name));
   return [enveloped ? { document: body.data, path: '/data' } : { document: body, path: '' }];
 };
@@ -114,18 +114,18 @@ const openEnds = { missingSecrets: missingSecretsSchema, warnings: warningsSchem
 
 const statusSchema = Type.Enum(['success', 'incomplete'], { description: 'incomplete: documents were refused' });
 
-const answerOf = (shown: TSchema, { single, status, title }: Pick<Import<TSchema>, 'single' | 'status' | 'title'>) => {
-  if (single) return Type.Object({ ...enveloped(shown).properties, ...openEnds });
-  const answers = answersOf(shown, title);
+const answerOf = (schema: TSchema, { single, status, title }: Pick<Import<TSchema>, 'single' | 'status' | 'title'>) => {
+  if (single) return Type.Object({ ...enveloped(schema).properties, ...openEnds });
+  const answers = answersOf(schema, title);
   return status ? Type.Object({ status: statusSchema, ...answers.properties }) : answers;
 };
 
-const answersOf = (shown: TSchema, title?: string) =>
+const answersOf = (schema: TSchema, title?: string) =>
   enveloped(
     Type.Array(
       Type.Union([
         Type.Object(
-          { success: Type.Literal(true), data: shown, ...openEnds },
+          { success: Type.Literal(true), data: schema, ...openEnds },
           title === undefined ? {} : { title: `${title}Result`, description: 'Document that was taken in' },
         ),
         Type.Object({
@@ -148,7 +148,7 @@ export const importRoute = <Document extends TSchema>({
   single,
   status,
   document,
-  itemSchema: shown,
+  itemSchema,
   take,
   ...route
 }: Import<Document>): ActionRoute => ({
@@ -156,17 +156,17 @@ export const importRoute = <Document extends TSchema>({
   large: true,
   exact: '*',
   body: sentOf({ member, document, ...defined({ single, title }) }),
-  answer: answerOf(shown, defined({ single, status, title })),
+  answer: answerOf(itemSchema, defined({ single, status, title })),
   run: async (call, service) => {
     const body = call.body as Members;
-    const sent = documentsIn(body, member);
+    const documents = documentsIn(body, member);
     const overwrite = Object.hasOwn(body, member) && mayOverwrite(body);
     const about = { ...requestOf(route.name, call, service), ifRevision: undefined };
     const key = about.idempotency?.key;
-    const taken: (Taken | RequestError)[] = [];
-    for (const [index, { document, path }] of sent.entries()) {
+    const outcomes: (Taken | RequestError)[] = [];
+    for (const [index, { document, path }] of documents.entries()) {
       const fresh = newId(key === undefined ? undefined : `${key} ${index}`);
-      taken.push(
+      outcomes.push(
         await take({ document: document as Static<Document>, path, overwrite, fresh, about }, service, call).catch(
           (error: unknown) => {
             if (error instanceof RequestError) return error;
@@ -175,33 +175,33 @@ export const importRoute = <Document extends TSchema>({
         ),
       );
     }
-    const refused = sent.map(({ path }, index) => {
-      const one = taken[index];
+    const refused = documents.map(({ path }, index) => {
+      const one = outcomes[index];
       return one instanceof RequestError ? faultsOf(one, path) : [];
     });
-    const done = taken.filter((one): one is Taken => !(one instanceof RequestError));
-    const [first] = taken;
-    if (first instanceof RequestError && done.length === 0)
+    const accepted = outcomes.filter((one): one is Taken => !(one instanceof RequestError));
+    const [first] = outcomes;
+    if (first instanceof RequestError && accepted.length === 0)
       throw new RequestError(
         first.code,
         first.message,
         defined({ faults: refused.flat(), retryAfterSeconds: first.retryAfterSeconds }),
       );
-    const results = taken.map((one, index) =>
+    const results = outcomes.map((one, index) =>
       one instanceof RequestError
         ? { success: false, data: { message: one.message, errors: refused[index] } }
         : { success: true, data: one.data, ...openEndsOf(one) },
     );
-    const [only] = done;
+    const [only] = accepted;
     return {
       text: exactText({
-        ...(status && { status: done.length === taken.length ? 'success' : 'incomplete' }),
-        message: `Successfully imported ${done.length} of ${taken.length} ${member}`,
+        ...(status && { status: accepted.length === outcomes.length ? 'success' : 'incomplete' }),
+        message: `Successfully imported ${accepted.length} of ${outcomes.length} ${member}`,
         ...(single && only ? { data: only.data, ...openEndsOf(only) } : { data: results }),
         metadata: {},
       }),
-      position: Math.max(0, ...done.map(({ position }) => position)),
-      replayed: done.length > 0 && done.every(({ replayed }) => replayed),
+      position: Math.max(0, ...accepted.map(({ position }) => position)),
+      replayed: accepted.length > 0 && accepted.every(({ replayed }) => replayed),
     };
   },
 });

@@ -38,10 +38,10 @@ export const headerIn = ({ req }: Pick<Context, 'req'>, name: string): string | 
 
 /** The facts that a new request shows at once. */
 export const incomingOf = (ctx: Context, address: string, isSecret: () => boolean): Incoming => {
-  const given = headerIn(ctx, 'x-request-id') ?? '';
+  const requestId = headerIn(ctx, 'x-request-id') ?? '';
   return {
     ctx,
-    requestId: /^[\x21-\x7e]{1,128}$/.test(given) ? given : randomUUID(),
+    requestId: /^[\x21-\x7e]{1,128}$/.test(requestId) ? requestId : randomUUID(),
     address,
     isSecret,
     path: pathOf(ctx),
@@ -158,8 +158,8 @@ export const callerOf =
     const { authorization = '' } = ctx.req.headers;
     if ((route?.access === 'open' && !isPast) || (route?.byMetricsToken && mayMeasure(authorization))) return undefined;
     const credentials = { authorization, cookie: cookieOf(ctx, settings().cookieName), address };
-    const known = route?.monitoring && authenticator.lastKnown(credentials);
-    if (known) return known;
+    const lastPrincipal = route?.monitoring && authenticator.lastKnown(credentials);
+    if (lastPrincipal) return lastPrincipal;
     // A node that is cut off would not learn that a password was changed on another node.
     if (cutOff())
       throw new RequestError('unavailable', 'This node cannot reach the event log', { retryAfterSeconds: 1 });

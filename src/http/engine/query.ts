@@ -27,7 +27,7 @@ export type ParsedList = Parsed & { readonly page: Page };
 type Parameters = Readonly<Record<string, TSchema>>;
 
 /** A query string as read: the parameters that it contains, and the condition of its filters. */
-type Read = { readonly given: Readonly<Record<string, unknown>>; readonly where: Where | undefined };
+type Read = { readonly parameters: Readonly<Record<string, unknown>>; readonly where: Where | undefined };
 
 /** The parameters that page and sort every list. */
 export const pageParameters = ({ sorts, order = 1, limit = 25 }: ListFields): Record<string, TSchema> => ({
@@ -49,7 +49,7 @@ export const pageParameters = ({ sorts, order = 1, limit = 25 }: ListFields): Re
 export const queryParser = (parameters: Parameters): ((querystring: string) => Parsed) => {
   const read = reader(parameters, undefined);
   const defaults = defaultsOf(parameters);
-  return emptyOnce((querystring) => ({ values: { ...defaults, ...read(querystring).given } }));
+  return emptyOnce((querystring) => ({ values: { ...defaults, ...read(querystring).parameters } }));
 };
 
 /**
@@ -61,11 +61,11 @@ export const listQueryParser = (parameters: Parameters, list: ListFields): ((que
   const read = reader(all, list.filters);
   const defaults = defaultsOf(all);
   return emptyOnce((querystring) => {
-    const { given, where } = read(querystring);
-    const { skip, limit, sort, order, ...values } = { ...defaults, ...given } as Omit<Page, 'where'>;
+    const { parameters, where } = read(querystring);
+    const { skip, limit, sort, order, ...values } = { ...defaults, ...parameters } as Omit<Page, 'where'>;
     const narrowing = list.filters
-      .filter((field) => Object.hasOwn(given, field))
-      .map((field): Where => ({ field, op: 'equals', value: String(given[field]) }));
+      .filter((field) => Object.hasOwn(parameters, field))
+      .map((field): Where => ({ field, op: 'equals', value: String(parameters[field]) }));
     return { values, page: defined({ skip, limit, sort, order, where: joined('all', [where, ...narrowing]) }) };
   });
 };
@@ -92,22 +92,24 @@ const reader = (parameters: Parameters, filters: readonly string[] | undefined) 
   return (querystring: string): Read => {
     const faults: Fault[] = [];
     const given: Record<string, unknown> = {};
-    const sent: Sent[] = [];
+    const queryParameters: Sent[] = [];
     for (const [name, text] of pairsOf(querystring, faults)) {
       const filter = filters && filterOf(name);
-      const known = convert.get(name);
-      if (filter) sent.push({ ...filter, text });
-      else if (!known) faults.push({ message: `There is no query parameter ${JSON.stringify(name)} here`, path: name });
-      else if (isList(parameters[name])) given[name] = [...((given[name] as unknown[] | undefined) ?? []), known(text)];
+      const converter = convert.get(name);
+      if (filter) queryParameters.push({ ...filter, text });
+      else if (!converter)
+        faults.push({ message: `There is no query parameter ${JSON.stringify(name)} here`, path: name });
+      else if (isList(parameters[name]))
+        given[name] = [...((given[name] as unknown[] | undefined) ?? []), converter(text)];
       else if (Object.hasOwn(given, name)) faults.push({ message: `${name} is given more than once`, path: name });
-      else given[name] = known(text);
+      else given[name] = converter(text);
     }
     for (const { path, message } of check(given))
       faults.push({ message: `${path.slice(1)} ${message}`, path: path.slice(1) });
-    const where = filters && whereOf(sent, filters, faults);
+    const where = filters && whereOf(queryParameters, filters, faults);
     const [first] = faults;
     if (first) throw new RequestError('invalid', first.message, { faults: faults.slice(0, 20) });
-    return { given, where };
+    return { parameters: given, where };
   };
 };
 
@@ -192,12 +194,12 @@ const filterOf = (parameter: string): Pick<Sent, 'filter' | 'field'> | undefined
  * OR. In JSON, the fields of an object are joined by AND, several objects (repeated or in an array) by OR. Different
  * filters are joined by AND. Errors are added to `faults`.
  */
-const whereOf = (sent: readonly Sent[], fields: readonly string[], faults: Fault[]): Where | undefined => {
+const whereOf = (parameters: readonly Sent[], fields: readonly string[], faults: Fault[]): Where | undefined => {
   const condition = conditions(fields, faults);
   return joined(
     'all',
     names.map((name) => {
-      const some = sent.filter(({ filter }) => filter === name);
+      const some = parameters.filter(({ filter }) => filter === name);
       const bracketed = some.filter(({ field }) => field !== undefined);
       if (bracketed.length === 0) return inJson(name, some, condition, faults);
       if (bracketed.length < some.length)
@@ -214,15 +216,15 @@ type Condition = (filter: Name, field: string, value: unknown) => readonly Where
 
 /** Makes the conditions of one query, and limits their number. */
 const conditions = (fields: readonly string[], faults: Fault[]): Condition => {
-  let made = 0;
+  let recordCount = 0;
   return (filter, field, value) => {
     const path = `${filter}[${field.slice(0, 256)}]`;
     let fault = fields.includes(field)
       ? faultOf({ filter, field, value, path })
       : `${path} is no filter here; fields are ${fields.join(', ')}`;
     if (fault === undefined && field !== 'deprecated') {
-      made++;
-      if (made > mostConditions) fault = `There may be ${mostConditions} conditions at most`;
+      recordCount++;
+      if (recordCount > mostConditions) fault = `There may be ${mostConditions} conditions at most`;
     }
     if (fault === undefined) return [{ field, op: filterOps[filter], value: String(value) }];
     faults.push({ message: fault, path });

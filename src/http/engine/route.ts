@@ -77,10 +77,10 @@ export type Answer = {
 };
 
 /** Puts the members of an envelope around a document's JSON text. */
-export type Envelope = (text: string, done?: CommandResult) => string;
+export type Envelope = (text: string, result?: CommandResult) => string;
 
 /** Puts the members of an envelope around the document of a change. */
-export type ChangeEnvelope = (text: string, done: CommandResult) => string;
+export type ChangeEnvelope = (text: string, result: CommandResult) => string;
 
 /** Puts the members of an envelope around a list of documents' JSON texts. */
 export type ListEnvelope = (

@@ -35,10 +35,10 @@ const tagged = (text: string | Buffer): string => digest('sha256', text, 'base64
 
 // Files and the API document are the same buffer each time, so their tags are computed once.
 const tags = new WeakMap<Buffer, string>();
-const taggedOnce = (sent: string | Buffer): string => {
-  if (typeof sent === 'string') return tagged(sent);
-  const tag = tags.get(sent) ?? tagged(sent);
-  tags.set(sent, tag);
+const taggedOnce = (answer: string | Buffer): string => {
+  if (typeof answer === 'string') return tagged(answer);
+  const tag = tags.get(answer) ?? tagged(answer);
+  tags.set(answer, tag);
   return tag;
 };
 
@@ -86,12 +86,12 @@ const serveCommand = (route: CommandRoute, service: Service): Serve => {
     const { id, params, fresh } = await target(call, idempotency?.key);
     const name = key || command.on === 'new' ? id : calledOf(route, call);
     const calledBy = name === id ? undefined : nameIn(name, route.parent && params[route.parent.param]);
-    const given = input ? input(params, body) : body;
+    const commandInput = input ? input(params, body) : body;
     // Member by member: V8 is slow at spreads.
-    const done = await service.handle(command, {
+    const result = await service.handle(command, {
       id,
       fresh,
-      input: given,
+      input: commandInput,
       calledBy,
       operation,
       actor,
@@ -100,13 +100,13 @@ const serveCommand = (route: CommandRoute, service: Service): Serve => {
       ifRevision,
       idempotency,
     });
-    const doc = done.doc ?? done.before ?? null;
+    const doc = result.doc ?? result.before ?? null;
     const text = join ? await joining(join, doc, service, call) : JSON.stringify(doc);
     return {
-      body: envelope(text, done),
-      etag: etagOf(done.revision, join && text),
-      position: done.position,
-      replayed: done.replayed,
+      body: envelope(text, result),
+      etag: etagOf(result.revision, join && text),
+      position: result.position,
+      replayed: result.replayed,
     };
   };
 };
@@ -230,8 +230,8 @@ let models = 0;
 
 /** A number that no other read model has. */
 const numberOf = (model: ReadModel): number => {
-  const known = modelNumbers.get(model);
-  if (known !== undefined) return known;
+  const modelNumber = modelNumbers.get(model);
+  if (modelNumber !== undefined) return modelNumber;
   modelNumbers.set(model, ++models);
   return models;
 };
@@ -288,8 +288,8 @@ const serveList = (route: ListRoute, live: Service): Serve => {
     return { page, values, joined, envelope: route.envelope };
   };
   const planned = (querystring: string): ReturnType<typeof planOf> => {
-    const known = plans.get(querystring);
-    if (known) return known;
+    const cachedPlan = plans.get(querystring);
+    if (cachedPlan) return cachedPlan;
     const plan = planOf(querystring);
     plans.set(querystring, plan);
     return plan;
@@ -317,11 +317,11 @@ const serveList = (route: ListRoute, live: Service): Serve => {
     call: Call,
     service: Service,
     { page, values, joined, envelope }: ReturnType<typeof planOf>,
-    kept: { readonly keyFor: (refused: readonly string[]) => string; readonly version: number } | undefined,
+    tagging: { readonly keyFor: (refused: readonly string[]) => string; readonly version: number } | undefined,
   ): Promise<Outgoing> => {
     const { model } = service;
     const judge = judgeFor(call, model);
-    const notes = kept && judge && withNotes(judge);
+    const notes = tagging && judge && withNotes(judge);
     const params = parent ? await resolved(route, call, service, undefined) : call.params;
     const { entries, total } = await model.list(list.collection, queryFor(params, page, notes?.may ?? judge));
     boundPage(entries);
@@ -329,13 +329,13 @@ const serveList = (route: ListRoute, live: Service): Serve => {
       ? await inBatches(entries, (entry) => joining(joined, toJoin(entry, joined), service, { ...call, query: values }))
       : entries.map(({ text }) => text);
     const body = Buffer.from(envelope(texts, { ...page, total }));
-    const made = { version: kept?.version, body, etag: `"${tagged(body)}"` };
-    if (kept && model.version(list.collection) === kept.version) {
+    const newAnswer = { version: tagging?.version, body, etag: `"${tagged(body)}"` };
+    if (tagging && model.version(list.collection) === tagging.version) {
       const all = notes ? [...notes.verdicts.keys()] : [];
-      if (notes) guards.set(model, { version: kept.version, all });
-      answers.set(kept.keyFor(all.filter((guard) => !notes?.verdicts.get(guard))), made);
+      if (notes) guards.set(model, { version: tagging.version, all });
+      answers.set(tagging.keyFor(all.filter((guard) => !notes?.verdicts.get(guard))), newAnswer);
     }
-    return made;
+    return newAnswer;
   };
 
   return (call, service) => {
@@ -350,10 +350,10 @@ const serveList = (route: ListRoute, live: Service): Serve => {
     const judge = judgeFor(call, model);
     const at = judge && guards.get(model);
     const isJudged = !judge || at?.version === version;
-    const known = isJudged
+    const cachedBody = isJudged
       ? answers.get(keyFor(judge && at ? at.all.filter((guard) => !judge(guard)) : []))
       : undefined;
-    return known?.version === version ? known : answer(call, service, plan, { keyFor, version });
+    return cachedBody?.version === version ? cachedBody : answer(call, service, plan, { keyFor, version });
   };
 };
 
@@ -368,14 +368,14 @@ const inBatches = async <E extends { readonly text: string }>(
   join: (entry: E) => Promise<string>,
 ): Promise<readonly string[]> => {
   const batches: E[][] = [];
-  let left = 0;
+  let remaining = 0;
   for (const entry of entries) {
-    if (left <= 0) {
+    if (remaining <= 0) {
       batches.push([]);
-      left = batchLength;
+      remaining = batchLength;
     }
     batches.at(-1)?.push(entry);
-    left -= entry.text.length;
+    remaining -= entry.text.length;
   }
   const joined = await oneByOne(batches, (batch) => Promise.all(batch.map(join)));
   return joined.flat();
@@ -386,10 +386,10 @@ const inBatches = async <E extends { readonly text: string }>(
  * while it is made.
  */
 const boundPage = (entries: readonly { readonly text: string }[]): void => {
-  let left = mostInPage;
+  let remaining = mostInPage;
   for (const [i, { text }] of entries.entries()) {
-    left -= text.length;
-    if (left < 0 && i > 0)
+    remaining -= text.length;
+    if (remaining < 0 && i > 0)
       throw new RequestError(
         'invalid',
         `A page may have 32 MiB; the first ${i} documents here fill it: ask for fewer`,
@@ -407,21 +407,24 @@ const both = (a: Where, b: Where | undefined): Where => (b ? { all: [a, b] } : a
 const serveAction =
   (route: ActionRoute): Serve =>
   async (call, service) => {
-    const {
+    const { status, body, text, type, headers, position, replayed, etag, exported, inClear, stream } = await route.run(
+      call,
+      service,
+    );
+    const responseBody = text ?? (body === undefined ? undefined : JSON.stringify(body));
+    const ok = status === undefined || status === 200;
+    const own =
+      ok && route.method === 'get' && responseBody !== undefined ? `"${taggedOnce(responseBody)}"` : undefined;
+    return {
+      body: responseBody,
       status,
-      body,
-      text,
       type,
       headers,
       position,
       replayed,
-      etag: given,
+      etag: etag ?? own,
       exported,
       inClear,
       stream,
-    } = await route.run(call, service);
-    const sent = text ?? (body === undefined ? undefined : JSON.stringify(body));
-    const ok = status === undefined || status === 200;
-    const own = ok && route.method === 'get' && sent !== undefined ? `"${taggedOnce(sent)}"` : undefined;
-    return { body: sent, status, type, headers, position, replayed, etag: given ?? own, exported, inClear, stream };
+    };
   };

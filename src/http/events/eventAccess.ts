@@ -235,7 +235,7 @@ type Brought = Required<Deciding>;
  * for streams of other kinds; undefined if the stream is damaged.
  */
 const broughtByPackages = (model: ReadStore, log: EventStore) => {
-  const kept = new LRUCache<string, { readonly version: number; readonly all: Brought | undefined }>({ max: 1000 });
+  const cache = new LRUCache<string, { readonly version: number; readonly all: Brought | undefined }>({ max: 1000 });
 
   const read = async (stream: string): Promise<Brought> => {
     const automations = new Set<string>();
@@ -256,13 +256,13 @@ const broughtByPackages = (model: ReadStore, log: EventStore) => {
   return async (stream: string): Promise<Brought | undefined> => {
     if (splitStream(stream).category !== prebuilt.category) return { automations: [], projects: [] };
     const version = model.version(prebuilts.collection);
-    const hit = kept.get(stream);
+    const hit = cache.get(stream);
     if (hit?.version === version) return hit.all;
     const all = await read(stream).catch((error: unknown) => {
       if (error instanceof BadEvent) return undefined;
       throw error;
     });
-    kept.set(stream, { version, all });
+    cache.set(stream, { version, all });
     return all;
   };
 };
@@ -273,7 +273,7 @@ const broughtByPackages = (model: ReadStore, log: EventStore) => {
  */
 const retiredGuards = (log: EventStore) => {
   // Nothing happens to what is retired.
-  const kept = lruCache<{ readonly guard: string | null }>(10_000);
+  const guardCache = lruCache<{ readonly guard: string | null }>(10_000);
 
   const read = async (shows: Projection, id: string): Promise<string | null | undefined> => {
     let doc: unknown;
@@ -289,13 +289,13 @@ const retiredGuards = (log: EventStore) => {
 
   return async (shows: Projection, id: string): Promise<string | null | undefined> => {
     const key = `${shows.collection}/${id}`;
-    const hit = kept.get(key);
+    const hit = guardCache.get(key);
     if (hit) return hit.guard;
     const guard = await read(shows, id).catch((error: unknown) => {
       if (error instanceof BadEvent) return undefined;
       throw error;
     });
-    if (guard !== undefined) kept.set(key, { guard });
+    if (guard !== undefined) guardCache.set(key, { guard });
     return guard;
   };
 };

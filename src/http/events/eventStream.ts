@@ -204,9 +204,9 @@ const telling = (
       const key = `${reader.wantedKey} ${principal.rights}`;
       const hit = chunks.get(key);
       if (hit || chunks.has(key)) return hit;
-      const made = chunkFor(reader, principal);
-      chunks.set(key, made);
-      return made;
+      const chunk = chunkFor(reader, principal);
+      chunks.set(key, chunk);
+      return chunk;
     };
 
     const began = performance.now();

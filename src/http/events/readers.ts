@@ -223,8 +223,8 @@ export type Reason = 'slow' | 'rights' | 'stopping';
 export const frameOf = (stored: StoredEvent, resource: Resource | null): Buffer | undefined => {
   const event = completeIn(stored);
   if (!event) return undefined;
-  const shown = exactText(inWords(event, resource));
-  return Buffer.from(`id: ${event.position}\nevent: ${oneLine(stored.type)}\ndata: ${shown}\n\n`);
+  const eventText = exactText(inWords(event, resource));
+  return Buffer.from(`id: ${event.position}\nevent: ${oneLine(stored.type)}\ndata: ${eventText}\n\n`);
 };
 
 /** A published event may have any source. A line break in it must not begin a new line of the frame. */

@@ -38,9 +38,9 @@ const signed: Join<ServiceGroup> = async (doc, { model }) => {
 };
 
 const state = Type.Literal('Success');
-const envelopeOf: ChangeEnvelope = (_, done) =>
-  JSON.stringify({ state: 'Success', message: 'Successfully created service group', id: done.id });
-const shown: Envelope = (serviceGroup) => `{"state":"Success","result":${serviceGroup}}`;
+const envelopeOf: ChangeEnvelope = (_, result) =>
+  JSON.stringify({ state: 'Success', message: 'Successfully created service group', id: result.id });
+const serviceGroupEnvelope: Envelope = (serviceGroup) => `{"state":"Success","result":${serviceGroup}}`;
 
 const usual = resourceRoutes({
   noun: 'service group',
@@ -71,7 +71,7 @@ export const serviceGroupRoutes: readonly Route[] = [
   usual.get({
     name: 'getServiceGroup',
     summary: 'Get a service group',
-    envelope: shown,
+    envelope: serviceGroupEnvelope,
     answer: Type.Object({ state, result: serviceGroupSchema }),
   }),
   usual.remove({ name: 'deleteServiceGroup', summary: 'Delete a service group', command: deleteServiceGroup }),

@@ -148,10 +148,10 @@ export const eventStreamRoutes: readonly Route[] = [
     run: async ({ query: { source, topic, resource, from }, actor, header }, { eventStream }) => {
       const lastEventId = header('last-event-id') ?? '';
       if (resource !== undefined) refuseUnknownResource(resource);
-      const asked = fromOf(from, lastEventId);
+      const startPlace = fromOf(from, lastEventId);
       const head = await eventStream.head();
-      refuseBeyond(asked, head, lastEventId);
-      const after = asked === 'now' ? head : asked;
+      refuseBeyond(startPlace, head, lastEventId);
+      const after = startPlace === 'now' ? head : startPlace;
       // Nothing is waited for between this and the opening.
       eventStream.check(callerKey(actor));
       return {

@@ -109,13 +109,13 @@ export const jobClaimRoutes: readonly Route[] = [
       const query = { components, worker, max, lease, about, actorNow };
       const { jobs, replayed } = await service.work.claim(query, wait * 1000, call.abandoned());
       const all = await Promise.all(jobs.map((one) => givenOut(one, about, service)));
-      const given = all.filter((one) => one !== undefined);
+      const claimedJobs = all.filter((one) => one !== undefined);
       const positions = jobs.map((one) => one.position);
       const position = positions.length > 0 ? Math.max(...positions) : undefined;
       const inClear = jobs.flatMap(({ doc }, i) =>
         all[i] && hasSecrets(doc) ? { kind: job.category, id: doc._id } : [],
       );
-      return defined({ text: claimed(exactText(given)), replayed, position, inClear });
+      return defined({ text: claimed(exactText(claimedJobs)), replayed, position, inClear });
     },
   }),
   actionRoute({

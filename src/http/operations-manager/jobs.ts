@@ -37,7 +37,7 @@ type JobWork = {
   /** Ends the job at a step of the worker with this claim, if something that it needs is gone. */
   readonly endIfGone: (id: string, claim: number) => Promise<Pick<CommandResult, 'position'> | undefined>;
   /** Notes how far a job is, as the worker with this claim says. */
-  readonly noteProgress: (id: string, claim: number, said: JobProgress) => void;
+  readonly noteProgress: (id: string, claim: number, report: JobProgress) => void;
   /** The same for runs of tasks, by their ids. */
   readonly noteTaskProgress: (id: string, claim: number, news: JobProgress) => void;
   readonly taskProgressOf: (id: string, claim: number | undefined) => JobProgress | null;

@@ -58,7 +58,7 @@ const packageOf: Join<PrebuiltDoc, Call<string, unknown, { readonly as?: Words }
 };
 
 /** The package without its documents. */
-const shown: Join<PrebuiltDoc> = (doc, service, call) => signed({ ...doc, ...outcomeOf(doc) }, service, call);
+const signedOutcome: Join<PrebuiltDoc> = (doc, service, call) => signed({ ...doc, ...outcomeOf(doc) }, service, call);
 
 const notHeld = 'The platform has no resources of this kind yet; the document is in the package';
 
@@ -77,11 +77,11 @@ const placesOf = (refused: NonNullable<PrebuiltImported['refused']>): ReadonlySe
 
 /** The places of masked secrets for which nothing is stored. Documents that were refused are not in the package. */
 const missingInPackage = (
-  given: PrebuiltDocument,
+  doc: PrebuiltDocument,
   { prebuilt, refused = [] }: Pick<PrebuiltImported, 'prebuilt' | 'refused'>,
 ): readonly string[] => {
   const refusedAt = placesOf(refused);
-  const indexes = [...given.bundles.keys()].filter((index) => !refusedAt.has(index));
+  const indexes = [...doc.bundles.keys()].filter((index) => !refusedAt.has(index));
   return [
     ...missingSecrets({ ...prebuilt, bundles: [] }, '/prebuilt'),
     ...prebuilt.bundles.flatMap((bundle, i) => missingSecrets(bundle, `/prebuilt/bundles/${indexes[i]}`)),
@@ -106,30 +106,26 @@ const unchangedIn = ({ bundles }: PrebuiltDocument, found: PrebuiltImported | un
 };
 
 /** The answer to a dry run: what the import would answer. */
-const previewed = async (
-  { prebuilt: given, options = {} }: ImportBody,
-  call: Call,
-  service: Service,
-): Promise<Answer> => {
+const previewed = async ({ prebuilt, options = {} }: ImportBody, call: Call, service: Service): Promise<Answer> => {
   const { overwrite = false, strict = false } = options;
-  const id = prebuiltId(given.metadata.name);
+  const id = prebuiltId(prebuilt.metadata.name);
   const { exists, current } = await presentOf(id, service);
   const now = new Date(service.moment().now).toISOString();
   const request = { id, actor: call.actor, now, newId: (word: string) => newId(`dry run ${word}`) };
-  const found = await previewImport({ prebuilt: given, overwrite, strict }, request, service.tools);
+  const found = await previewImport({ prebuilt: prebuilt, overwrite, strict }, request, service.tools);
   const outcome = found ?? current;
   if (!outcome) throw new RequestError('unavailable', 'The prebuilt has just been deleted', { retryAfterSeconds: 1 });
   const hidden = await hiddenOf(decidingIn(outcome.installed), call.actor, service.tools);
-  const missing = missingInPackage(given, outcome);
+  const missing = missingInPackage(prebuilt, outcome);
   return {
     body: {
       status: exists ? 'OK' : 'Created',
       message: found ? 'The prebuilt can be imported; nothing was changed' : 'The prebuilt is installed already',
       data: {
         _id: id,
-        name: given.metadata.name,
+        name: prebuilt.metadata.name,
         ...outcomeOf({ ...outcome, installed: visible(outcome.installed, hidden) }),
-        unchanged: unchangedIn(given, found),
+        unchanged: unchangedIn(prebuilt, found),
         ...openEndsOf({ missingSecrets: missing }),
       },
     },
@@ -184,26 +180,26 @@ const importRoute = actionRoute({
   answer: changed(prebuiltImportedSchema),
   run: async (call, service) => {
     const body = unwrapped(call.body);
-    const { prebuilt: given, options: { overwrite = false, strict = false, dryRun = false } = {} } = body;
+    const { prebuilt, options: { overwrite = false, strict = false, dryRun = false } = {} } = body;
     if (dryRun) return previewed(body, call, service);
-    const id = prebuiltId(given.metadata.name);
+    const id = prebuiltId(prebuilt.metadata.name);
     const result = await service.handle(importPrebuilt, {
       ...requestOf('importPrebuilt', call, service),
       id,
-      input: { prebuilt: given, overwrite, strict },
+      input: { prebuilt: prebuilt, overwrite, strict },
     });
     const { _id, name, installed, kept, refused } = result.doc as PrebuiltDoc;
     const hidden = await hiddenOf(decidingIn(installed), call.actor, service.tools);
     const { current } = await presentOf(id, service);
-    const shown = visible(installed, hidden);
+    const visibleBundles = visible(installed, hidden);
     const now = current && (await hiddenOf(decidingIn(current.installed), call.actor, service.tools));
     const openEnds = {
       // A repeated request may find the package of another caller.
-      missingSecrets: current && now?.size === 0 ? missingInPackage(given, current) : [],
-      warnings: await neverRunning(automationsIn(shown), call.actor, service.tools),
+      missingSecrets: current && now?.size === 0 ? missingInPackage(prebuilt, current) : [],
+      warnings: await neverRunning(automationsIn(visibleBundles), call.actor, service.tools),
     };
-    const data = { _id, name, ...outcomeOf({ installed: shown, kept, refused }), ...openEndsOf(openEnds) };
-    const outcome = { installed: shown, kept, ...defined({ refused }) };
+    const data = { _id, name, ...outcomeOf({ installed: visibleBundles, kept, refused }), ...openEndsOf(openEnds) };
+    const outcome = { installed: visibleBundles, kept, ...defined({ refused }) };
     return {
       text: envelopeOf(outcome)(JSON.stringify(data), result),
       position: result.position,
@@ -221,7 +217,7 @@ const usual = resourceRoutes({
   schema: prebuiltSchema,
   read: ['operators', 'readers'],
   change: ['operators'],
-  join: shown,
+  join: signedOutcome,
 });
 
 export const prebuiltRoutes: AreaRoutes = {

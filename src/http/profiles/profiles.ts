@@ -1,7 +1,7 @@
 import { noInput } from '../../commands/engine/define.ts';
 import { activateProfile, createProfile, deleteProfile, updateProfile } from '../../commands/profiles/profiles.ts';
 import { newProfileSchema, profileSchema } from '../../domain/profiles/profileSchemas.ts';
-import { activeProfileId, shown } from '../../domain/profiles/profiles.ts';
+import { activeProfileId, profileDocument } from '../../domain/profiles/profiles.ts';
 import { activeProfiles, profiles } from '../../projections/profiles/profiles.ts';
 import { withStatus } from '../engine/envelopes.ts';
 import { resourceRoutes } from '../engine/resourceRoutes.ts';
@@ -13,7 +13,7 @@ const key = ({ id = '' }: Params) => id;
 const creation = orWrapped('properties', newProfileSchema);
 /** The active profile, in the place of the document that names it. */
 const active: Join<{ readonly id: string }> = async ({ id }, { entryById }, { actor }) =>
-  shown(JSON.parse((await entryById(profiles, id, actor)).text));
+  profileDocument(JSON.parse((await entryById(profiles, id, actor)).text));
 
 const usual = resourceRoutes({
   noun: 'profile',
@@ -24,7 +24,7 @@ const usual = resourceRoutes({
   read: ['readers'],
   change: [],
   key,
-  join: async (doc) => shown(doc),
+  join: async (doc) => profileDocument(doc),
 });
 
 /** Profiles (docs/profiles.md). The active one configures the service. */

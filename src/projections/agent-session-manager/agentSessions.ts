@@ -66,7 +66,7 @@ const appended = (doc: SessionMessages | undefined, message: SessionMessage): Se
   return { results, total: results.length };
 };
 
-const said =
+const notice =
   (status?: SessionStatus) =>
   (doc: SessionMessages | undefined, { data: { lastMessage: message }, metadata: { at } }: Said): SessionMessages =>
     appended(doc, status ? { at, status, message } : { at, message });
@@ -75,12 +75,12 @@ const said =
 export const sessionMessages = projection<SessionMessages>()(agentSession, {
   collection: 'agentSessionMessages',
   on: {
-    sessionStarted: said('RUNNING'),
+    sessionStarted: notice('RUNNING'),
     sessionPosted: (doc, { metadata: { at } }) => appended(doc, { at, message: 'Sent to the agent' }),
-    sessionMessageReceived: said(),
-    sessionCompleted: said('COMPLETE'),
-    sessionFailed: said('FAILED'),
-    sessionCanceled: said('CANCELED'),
+    sessionMessageReceived: notice(),
+    sessionCompleted: notice('COMPLETE'),
+    sessionFailed: notice('FAILED'),
+    sessionCanceled: notice('CANCELED'),
   },
   beside: true,
   sorts: { begun: ({ results }) => results[0]?.at ?? '' },

@@ -1,6 +1,6 @@
 import { type AgentContent, agent } from '../../domain/agent-session-manager/agents.ts';
 import type { Authored } from '../../domain/engine/authors.ts';
-import { idOf, made, projection, touched } from '../engine/define.ts';
+import { authorship, idOf, projection, touched } from '../engine/define.ts';
 
 export type AgentDoc = { readonly _id: string } & AgentContent & Authored;
 
@@ -8,7 +8,7 @@ export type AgentDoc = { readonly _id: string } & AgentContent & Authored;
 export const agents = projection<AgentDoc>()(agent, {
   collection: 'agents',
   on: {
-    agentCreated: (_, event) => ({ _id: idOf(event), ...event.data, ...made(event) }),
+    agentCreated: (_, event) => ({ _id: idOf(event), ...event.data, ...authorship(event) }),
     agentReplaced: (doc, event) =>
       doc && { _id: doc._id, ...event.data, created: doc.created, createdBy: doc.createdBy, ...touched(event) },
     agentDeleted: () => undefined,

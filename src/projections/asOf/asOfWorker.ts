@@ -40,13 +40,13 @@ const opened = async () => {
   const log = await openLogToRead(url, () => undefined);
   let head = 0;
   /** A reader of EventStoreDB may be behind the writer for a moment. */
-  const reached = async (position: number): Promise<void> => {
+  const waitForPosition = async (position: number): Promise<void> => {
     while (head < position) {
       head = await log.head();
       if (head < position) await pause(behindMs);
     }
   };
-  return { log, reached, reads: pastReads({ log: withPayloads(log, isProjected), memory, foreign }) };
+  return { log, reached: waitForPosition, reads: pastReads({ log: withPayloads(log, isProjected), memory, foreign }) };
 };
 
 const parts = opened();
@@ -81,9 +81,9 @@ const close = async (): Promise<void> => {
 
 const nothing = (): void => undefined;
 
-port.on('message', (asked: Asked | 'end') => {
-  if (asked !== 'end') {
-    answer(asked).then((told) => port.postMessage(told), nothing);
+port.on('message', (request: Asked | 'end') => {
+  if (request !== 'end') {
+    answer(request).then((answer) => port.postMessage(answer), nothing);
     return;
   }
   close()

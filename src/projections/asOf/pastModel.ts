@@ -29,7 +29,7 @@ const bytesAround = ({ id, sorts, filters }: Entry): number => {
 /** The documents of a unit as of one position. `bytes` is about what they take in memory. */
 export const pastModel = (unit: Unit) => {
   const specs = unit === 'log' ? [eventTypesSpec] : [...projectionsOf(unit).flatMap(specsOf), parkedSpec];
-  const kept = collections<Kept>(specs);
+  const documents = collections<Kept>(specs);
   const ordinals = new Map<string, ReadonlyMap<string, number>>();
   let bytes = 0;
   let ofTexts = 0;
@@ -48,17 +48,18 @@ export const pastModel = (unit: Unit) => {
     guardThen === undefined ? entry : { ...entry, guard: guardThen };
 
   const ordinalsOf = (collection: string): ReadonlyMap<string, number> => {
-    const known = ordinals.get(collection);
-    if (known) return known;
-    const made = new Map<string, number>();
-    for (const { id } of kept.of(collection).all()) made.set(documentGuard({ collection }, id), made.size);
-    ordinals.set(collection, made);
-    return made;
+    const ordinalsById = ordinals.get(collection);
+    if (ordinalsById) return ordinalsById;
+    const newOrdinals = new Map<string, number>();
+    for (const { id } of documents.of(collection).all())
+      newOrdinals.set(documentGuard({ collection }, id), newOrdinals.size);
+    ordinals.set(collection, newOrdinals);
+    return newOrdinals;
   };
 
   return {
     put: (changes: readonly Change[]): void =>
-      kept.apply(
+      documents.apply(
         changes.map(({ entry, ...change }) =>
           entry ? { ...change, entry: keptOf(change.collection, entry) } : change,
         ),
@@ -67,29 +68,29 @@ export const pastModel = (unit: Unit) => {
     hasTexts: (): boolean => hasTexts,
     dropTexts: (): void => {
       hasTexts = false;
-      for (const [collection, entry] of [...kept.all()]) kept.of(collection).put({ ...entry, text: '' });
+      for (const [collection, entry] of [...documents.all()]) documents.of(collection).put({ ...entry, text: '' });
     },
     /** The entry with the guard that it had. Its text is missing if the texts were dropped. */
     get: (collection: string, id: string): Entry | undefined => {
-      const entry = kept.of(collection).get(id);
+      const entry = documents.of(collection).get(id);
       return entry && asThen(entry);
     },
     idsNamed: (collection: string, name: string): readonly string[] =>
-      kept
+      documents
         .of(collection)
         .named(name)
         .map(({ id }) => id),
     list: (collection: string, query: Omit<Query, 'may'>, verdicts: Verdicts | undefined) => {
-      if (!verdicts) return kept.of(collection).page(query);
+      if (!verdicts) return documents.of(collection).page(query);
       const order = ordinalsOf(collection);
       const may = (guard: string): boolean => verdicts[order.get(guard) ?? -1] === 1;
-      return kept.of(collection).page({ ...query, may });
+      return documents.of(collection).page({ ...query, may });
     },
     /** Ids and former guards of the documents from one on, in an order that stays. */
     guards: (collection: string, from: number, count: number): readonly (readonly [id: string, guard?: string])[] => {
       const some: (readonly [string, string?])[] = [];
       let at = 0;
-      for (const { id, guardThen } of kept.of(collection).all()) {
+      for (const { id, guardThen } of documents.of(collection).all()) {
         if (at >= from + count) break;
         if (at >= from) some.push(guardThen === undefined ? [id] : [id, guardThen]);
         at++;

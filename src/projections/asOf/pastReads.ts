@@ -67,7 +67,7 @@ export const pastReads = ({ log, memory, foreign }: Needs): PastReads => {
     sizeCalculation: (entry) => bytesOfEntry + entry.text.length,
   });
   const forModels = Math.max(1, memory - alone.maxSize);
-  const kept = new LRUCache<string, PastModel>({
+  const models = new LRUCache<string, PastModel>({
     maxSize: forModels,
     sizeCalculation: (model) => Math.max(1, Math.min(model.bytes(), forModels)),
   });
@@ -75,7 +75,7 @@ export const pastReads = ({ log, memory, foreign }: Needs): PastReads => {
   const oneAtATime = places(() => 1);
 
   const makeRoom = (bytes: number): void => {
-    while (kept.size > 0 && kept.calculatedSize + bytes > forModels) kept.pop();
+    while (models.size > 0 && models.calculatedSize + bytes > forModels) models.pop();
   };
 
   const bound = (model: PastModel, unit: Unit): void => {
@@ -98,16 +98,16 @@ export const pastReads = ({ log, memory, foreign }: Needs): PastReads => {
 
   const modelOf = async (unit: Unit, position: number): Promise<PastModel> => {
     const key = keyOf(unit, position);
-    const known = kept.get(key);
-    if (known) return known;
-    const begun = underWay.get(key);
-    if (begun) return begun;
+    const cachedModel = models.get(key);
+    if (cachedModel) return cachedModel;
+    const runningRead = underWay.get(key);
+    if (runningRead) return runningRead;
     if (underWay.size >= mostWaiting) throw tooMany();
     const work = oneAtATime(() => fold(unit, position));
     underWay.set(key, work);
     try {
       const model = await work;
-      kept.set(key, model);
+      models.set(key, model);
       return model;
     } finally {
       underWay.delete(key);
@@ -120,16 +120,16 @@ export const pastReads = ({ log, memory, foreign }: Needs): PastReads => {
     collection: string,
     ids: readonly string[],
   ): Promise<readonly (Entry | undefined)[]> => {
-    const known = ids.map((id) => alone.get(`${position} ${collection}/${id}`));
-    const missing = ids.filter((_, at) => known[at] === undefined);
-    if (missing.length === 0) return known;
+    const cachedEntries = ids.map((id) => alone.get(`${position} ${collection}/${id}`));
+    const missing = ids.filter((_, at) => cachedEntries[at] === undefined);
+    if (missing.length === 0) return cachedEntries;
     const streams = missing.map((id) => streamOf(collection, id));
     const found = await foldStreams(log, streams, position);
     for (const id of missing) {
       const entry = found.get(`${collection}/${id}`);
       if (entry) alone.set(`${position} ${collection}/${id}`, entry);
     }
-    return ids.map((id, at) => known[at] ?? found.get(`${collection}/${id}`));
+    return ids.map((id, at) => cachedEntries[at] ?? found.get(`${collection}/${id}`));
   };
 
   const getMany: PastReads['getMany'] = async (position, collection, ids) => {
@@ -138,7 +138,7 @@ export const pastReads = ({ log, memory, foreign }: Needs): PastReads => {
     for (const [at, id] of ids.entries()) {
       const unit = unitOf(collection, id);
       const isAlone = unit !== 'log' && 'category' in unit;
-      const model = isAlone ? kept.get(keyOf(unit, position)) : await modelOf(unit, position);
+      const model = isAlone ? models.get(keyOf(unit, position)) : await modelOf(unit, position);
       if (model?.hasTexts()) found[at] = model.get(collection, id);
       else others.set(at, id);
     }
@@ -201,10 +201,10 @@ const leavingRetired = async (
   const isRetired = (entry: Entry | undefined): boolean =>
     entry !== undefined && (endedAt(main, JSON.parse(entry.text)) ?? Infinity) < before;
   return (changes) => {
-    const gone = new Set<string>();
+    const deletedIds = new Set<string>();
     for (const { collection, id, entry } of changes)
-      if (collection === main.collection && isRetired(entry)) gone.add(id);
-    return gone.size === 0 ? changes : changes.filter(({ id }) => !gone.has(id));
+      if (collection === main.collection && isRetired(entry)) deletedIds.add(id);
+    return deletedIds.size === 0 ? changes : changes.filter(({ id }) => !deletedIds.has(id));
   };
 };
 
@@ -227,9 +227,10 @@ export const foldStreams = async (
 ): Promise<ReadonlyMap<string, Entry>> => {
   const fold = foldOf({ stream: streams[0] ?? '' }, nothing);
   for (const stream of streams) for await (const events of streamUpTo(log, stream, until)) await fold.take(events);
-  const left = await leavingRetired(log, { stream: streams[0] ?? '' }, until);
+  const leaveRetired = await leavingRetired(log, { stream: streams[0] ?? '' }, until);
   const found = new Map<string, Entry>();
-  for (const { collection, id, entry } of left(fold.drain())) if (entry) found.set(`${collection}/${id}`, entry);
+  for (const { collection, id, entry } of leaveRetired(fold.drain()))
+    if (entry) found.set(`${collection}/${id}`, entry);
   return found;
 };
 
@@ -245,10 +246,10 @@ const foldUnit = async (
 ): Promise<void> => {
   // Streams that are not complete are never drained, so no document has to be read again.
   const fold = foldOf(unit, nothing, foreign);
-  const left = await leavingRetired(log, unit, until);
+  const leaveRetired = await leavingRetired(log, unit, until);
   const drain = (): void => {
     // Rights are those of now.
-    put(left(fold.drain()).filter(({ collection }) => collection !== goneSpec.name));
+    put(leaveRetired(fold.drain()).filter(({ collection }) => collection !== goneSpec.name));
     fold.reset(true, new Map());
   };
   for await (const { events, whole } of eventsOf(log, unit, until)) {

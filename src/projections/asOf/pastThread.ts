@@ -42,7 +42,7 @@ export const pastThread = ({ log, memory, foreign, warn, patienceMs = 10_000 }: 
   });
   const waiting = new Map<number, Waiting>();
   let worker: Worker | undefined;
-  let asked = 0;
+  let requestCount = 0;
   let stopped = false;
 
   const forget = (message: string): void => {
@@ -52,11 +52,14 @@ export const pastThread = ({ log, memory, foreign, warn, patienceMs = 10_000 }: 
     for (const { reject } of all) reject(unavailable(message, 1));
   };
 
-  const hear = (told: Told): void => {
-    const one = waiting.get(told.id);
-    waiting.delete(told.id);
-    if ('result' in told) one?.resolve(told.result);
-    else one?.reject(new RequestError(told.failed.code, told.failed.message, retrying(told.failed.retryAfterSeconds)));
+  const hear = (message: Told): void => {
+    const one = waiting.get(message.id);
+    waiting.delete(message.id);
+    if ('result' in message) one?.resolve(message.result);
+    else
+      one?.reject(
+        new RequestError(message.failed.code, message.failed.message, retrying(message.failed.retryAfterSeconds)),
+      );
   };
 
   const started = (): Worker => {
@@ -64,16 +67,16 @@ export const pastThread = ({ log, memory, foreign, warn, patienceMs = 10_000 }: 
     const thread = startWorker('projections/asOf/asOfWorker', work, {
       maxOldGenerationSizeMb: Math.ceil((2 * memory) / 2 ** 20) + heapAround,
     });
-    thread.on('message', (told: Told) => {
-      if (worker === thread) hear(told);
+    thread.on('message', (message: Told) => {
+      if (worker === thread) hear(message);
     });
-    const gone = (reason: string): void => {
+    const onThreadEnd = (reason: string): void => {
       if (worker !== thread) return;
       warn('The thread that reads earlier times has ended; it is started anew', { reason });
       forget('The log could not be read for this; ask again');
     };
-    thread.on('error', (error) => gone(error.message));
-    thread.on('exit', () => gone('exit'));
+    thread.on('error', (error) => onThreadEnd(error.message));
+    thread.on('exit', () => onThreadEnd('exit'));
     return thread;
   };
 
@@ -86,7 +89,7 @@ export const pastThread = ({ log, memory, foreign, warn, patienceMs = 10_000 }: 
     new Promise((resolve, reject) => {
       if (stopped) return reject(unavailable('The service is shutting down', 2));
       worker ??= started();
-      const id = ++asked;
+      const id = ++requestCount;
       const timer = setTimeout(() => reject(notYet()), patienceMs);
       waiting.set(id, {
         resolve: (result) => {
@@ -107,15 +110,15 @@ export const pastThread = ({ log, memory, foreign, warn, patienceMs = 10_000 }: 
 
   const reads: PastReads = {
     getMany: async (position, collection, ids) => {
-      const known = ids.map((id) => documents.get(keyOf(position, collection, id)));
-      const missing = [...new Set(ids.filter((_, at) => known[at] === undefined))];
-      if (missing.length === 0) return known.map((entry) => entry || undefined);
+      const cachedDocuments = ids.map((id) => documents.get(keyOf(position, collection, id)));
+      const missing = [...new Set(ids.filter((_, at) => cachedDocuments[at] === undefined))];
+      if (missing.length === 0) return cachedDocuments.map((entry) => entry || undefined);
       const keep = (found: readonly (Entry | undefined)[]): void => {
         for (const [at, id] of missing.entries()) documents.set(keyOf(position, collection, id), found[at] ?? false);
       };
       const found = await ask('getMany', [position, collection, missing], keep);
       const byId = new Map(missing.map((id, at) => [id, found[at]]));
-      return ids.map((id, at) => known[at] || byId.get(id));
+      return ids.map((id, at) => cachedDocuments[at] || byId.get(id));
     },
     idsNamed: (...args) => ask('idsNamed', args),
     list: (...args) => ask('list', args),

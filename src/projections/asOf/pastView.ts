@@ -25,8 +25,10 @@ export const pastView = ({ reads, live, position, actor }: Needs): ReadModel => 
   const getMany: ReadModel['getMany'] = async (collection, ids) => {
     const entries = await reads.getMany(position, collection, ids);
     if (isOpen(collection)) return entries.map(withoutGuard);
-    const seen = entries.map((entry) => (entry && may(collection, entry.id, entry.guard) ? entry : undefined));
-    return seen.map(withoutGuard);
+    const visibleEntries = entries.map((entry) =>
+      entry && may(collection, entry.id, entry.guard) ? entry : undefined,
+    );
+    return visibleEntries.map(withoutGuard);
   };
 
   /** Which documents of a collection the actor may read. The event loop has turns in between. */
@@ -46,8 +48,8 @@ export const pastView = ({ reads, live, position, actor }: Needs): ReadModel => 
     idsNamed: async (collection, name) => {
       const ids = await reads.idsNamed(position, collection, name);
       if (isOpen(collection)) return ids;
-      const seen = await getMany(collection, ids);
-      return ids.filter((_, at) => seen[at] !== undefined);
+      const foundEntries = await getMany(collection, ids);
+      return ids.filter((_, at) => foundEntries[at] !== undefined);
     },
     // Rights are decided here, whatever a row asks.
     list: async (collection, { may: _, ...query }) => {

@@ -2,7 +2,7 @@ import type { OidcProperties } from '../../domain/authorization/oidcSchemas.ts';
 import type { LdapProperties } from '../../domain/authorization/providerSchemas.ts';
 import { type ProviderContent, provider } from '../../domain/authorization/providers.ts';
 import type { Authored } from '../../domain/engine/authors.ts';
-import { made, projection, touched } from '../engine/define.ts';
+import { authorship, projection, touched } from '../engine/define.ts';
 
 type Common = Omit<ProviderContent, 'type' | 'properties'> & { readonly name: string } & Authored;
 
@@ -14,7 +14,7 @@ export type Provider = LdapProvider | OidcProvider;
 export const providers = projection<Provider>()(provider, {
   collection: 'providers',
   on: {
-    providerCreated: (_, event) => ({ ...event.data, ...made(event) }) as Provider,
+    providerCreated: (_, event) => ({ ...event.data, ...authorship(event) }) as Provider,
     providerUpdated: (doc, event) => doc && ({ ...doc, ...event.data, ...touched(event) } as Provider),
     providerDeleted: () => undefined,
   },

@@ -4,7 +4,7 @@ import {
 } from '../../domain/automation-catalog/scheduledJobMigrations.ts';
 import { gbacOfJob, type ScheduledJob, scheduledJob } from '../../domain/automation-catalog/scheduledJobs.ts';
 import type { Authored } from '../../domain/engine/authors.ts';
-import { idOf, made, projection, touched } from '../engine/define.ts';
+import { authorship, idOf, projection, touched } from '../engine/define.ts';
 import { listsGuard } from '../engine/guards.ts';
 
 export type ScheduledJobDoc = {
@@ -23,7 +23,7 @@ export const scheduledJobs = projection<ScheduledJobDoc>()(scheduledJob, {
       ...event.data,
       migrated: false,
       automation: null,
-      ...made(event),
+      ...authorship(event),
     }),
     scheduledJobRestored: (_, event) => {
       const { imported: __, ...document } = event.data;

@@ -5,7 +5,7 @@ import { withMembers, withoutMembers } from '../../domain/engine/exactMembers.ts
 import { keptWith } from '../../domain/engine/keptDocuments.ts';
 import { projectInName } from '../../domain/engine/namespaces.ts';
 import type { Recorded } from '../../store/event.ts';
-import { idOf, made, projection, touched } from '../engine/define.ts';
+import { authorship, idOf, projection, touched } from '../engine/define.ts';
 import { followedGuard, listsGuard } from '../engine/guards.ts';
 
 /** A component in a list: the members around its document, with the id that it has here. */
@@ -52,13 +52,13 @@ const docOf = (
 export const projects = projection<ProjectDoc>()(project, {
   collection: 'projects',
   on: {
-    projectCreated: (_, event) => docOf(event, event.data, made(event)),
+    projectCreated: (_, event) => docOf(event, event.data, authorship(event)),
     projectChanged: (doc, event) => {
       const { changed, access: members = doc?.members } = event.data;
       return doc && (withMembers(doc, { ...changed, members, ...touched(event) }) as ProjectDoc);
     },
     projectImported: (_, event) => docOf(event, event.data, event.data),
-    projectRestored: (doc, event) => docOf(event, event.data, { ...(doc ?? made(event)), ...touched(event) }),
+    projectRestored: (doc, event) => docOf(event, event.data, { ...(doc ?? authorship(event)), ...touched(event) }),
     projectDeleted: () => undefined,
     projectCompleted: (doc) => doc,
   },

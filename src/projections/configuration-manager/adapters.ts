@@ -1,6 +1,6 @@
 import { type AdapterContent, adapter } from '../../domain/configuration-manager/adapters.ts';
 import type { Authored } from '../../domain/engine/authors.ts';
-import { made, projection, touched } from '../engine/define.ts';
+import { authorship, projection, touched } from '../engine/define.ts';
 import { onlyGuard } from '../engine/guards.ts';
 
 export type Adapter = { readonly name: string } & AdapterContent & Authored;
@@ -9,7 +9,7 @@ export type Adapter = { readonly name: string } & AdapterContent & Authored;
 export const adapters = projection<Adapter>()(adapter, {
   collection: 'adapters',
   on: {
-    adapterCreated: (_, event) => ({ ...event.data, ...made(event) }),
+    adapterCreated: (_, event) => ({ ...event.data, ...authorship(event) }),
     adapterReplaced: (doc, event) => doc && { ...doc, ...event.data, ...touched(event) },
     adapterDeleted: () => undefined,
   },

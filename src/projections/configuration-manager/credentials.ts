@@ -1,6 +1,6 @@
 import { type CredentialContent, credential } from '../../domain/configuration-manager/credentials.ts';
 import type { Authored } from '../../domain/engine/authors.ts';
-import { made, projection, touched } from '../engine/define.ts';
+import { authorship, projection, touched } from '../engine/define.ts';
 import { listsGuard } from '../engine/guards.ts';
 
 export type DeviceCredential = { readonly name: string } & CredentialContent & Authored;
@@ -9,7 +9,7 @@ export type DeviceCredential = { readonly name: string } & CredentialContent & A
 export const deviceCredentials = projection<DeviceCredential>()(credential, {
   collection: 'deviceCredentials',
   on: {
-    credentialCreated: (_, event) => ({ ...event.data, ...made(event) }),
+    credentialCreated: (_, event) => ({ ...event.data, ...authorship(event) }),
     credentialReplaced: (doc, event) => {
       if (!doc) return undefined;
       const { name, created, createdBy } = doc;

@@ -1,6 +1,6 @@
 import { type DeviceGroupContent, deviceGroup, withChanges } from '../../domain/configuration-manager/deviceGroups.ts';
 import type { Authored } from '../../domain/engine/authors.ts';
-import { idOf, made, projection, touched } from '../engine/define.ts';
+import { authorship, idOf, projection, touched } from '../engine/define.ts';
 
 export type DeviceGroup = { readonly _id: string } & DeviceGroupContent & Authored;
 
@@ -8,7 +8,7 @@ export type DeviceGroup = { readonly _id: string } & DeviceGroupContent & Author
 export const deviceGroups = projection<DeviceGroup>()(deviceGroup, {
   collection: 'deviceGroups',
   on: {
-    deviceGroupCreated: (_, event) => ({ _id: idOf(event), ...event.data, ...made(event) }),
+    deviceGroupCreated: (_, event) => ({ _id: idOf(event), ...event.data, ...authorship(event) }),
     deviceGroupRestored: (_, event) => ({ _id: idOf(event), ...event.data }),
     deviceGroupUpdated: (doc, event) => doc && { ...withChanges(doc, event.data), ...touched(event) },
     deviceGroupDeleted: () => undefined,

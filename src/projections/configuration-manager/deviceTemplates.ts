@@ -1,6 +1,6 @@
 import { type DeviceTemplateContent, deviceTemplate } from '../../domain/configuration-manager/deviceTemplates.ts';
 import type { Authored } from '../../domain/engine/authors.ts';
-import { idOf, made, projection, touched } from '../engine/define.ts';
+import { authorship, idOf, projection, touched } from '../engine/define.ts';
 
 export type DeviceTemplate = { readonly _id: string } & DeviceTemplateContent & Authored;
 
@@ -8,7 +8,7 @@ export type DeviceTemplate = { readonly _id: string } & DeviceTemplateContent & 
 export const deviceTemplates = projection<DeviceTemplate>()(deviceTemplate, {
   collection: 'deviceTemplates',
   on: {
-    deviceTemplateCreated: (_, event) => ({ _id: idOf(event), ...event.data, ...made(event) }),
+    deviceTemplateCreated: (_, event) => ({ _id: idOf(event), ...event.data, ...authorship(event) }),
     deviceTemplateUpdated: (doc, event) => doc && { ...doc, ...event.data, ...touched(event) },
     deviceTemplateDeleted: () => undefined,
   },

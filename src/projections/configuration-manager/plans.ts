@@ -1,7 +1,7 @@
 import { type PlanContent, plan, withNodes, withoutNodes } from '../../domain/configuration-manager/plans.ts';
 import type { Authored } from '../../domain/engine/authors.ts';
 import type { Recorded } from '../../store/event.ts';
-import { idOf, made, projection, touched } from '../engine/define.ts';
+import { authorship, idOf, projection, touched } from '../engine/define.ts';
 import { listsGuard } from '../engine/guards.ts';
 
 export type Plan = { readonly _id: string } & PlanContent & Authored;
@@ -13,7 +13,7 @@ const set = (doc: Plan | undefined, event: Recorded<Partial<PlanContent>>): Plan
 export const plans = projection<Plan>()(plan, {
   collection: 'compliancePlans',
   on: {
-    planCreated: (_, event) => ({ _id: idOf(event), ...event.data, ...made(event) }),
+    planCreated: (_, event) => ({ _id: idOf(event), ...event.data, ...authorship(event) }),
     planNamed: set,
     planDescribed: set,
     planNodesAdded: (doc, event) => doc && { ...doc, nodes: withNodes(doc.nodes, event.data.nodes), ...touched(event) },

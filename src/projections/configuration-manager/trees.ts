@@ -22,7 +22,7 @@ const nextOf = (doc: Tree | undefined, event: Recorded): Tree | undefined =>
   doc && { ...doc, ...after(doc, event), lastUpdated: event.metadata.at };
 
 /** The same for the topics that can be a stream's first. */
-const begun = (doc: Tree | undefined, event: Recorded): Tree => ({
+const newTree = (doc: Tree | undefined, event: Recorded): Tree => ({
   _id: idOf(event),
   ...after(undefined, event),
   created: doc?.created ?? event.metadata.at,
@@ -35,8 +35,8 @@ const nodesIn = ({ versions }: Tree) => versions.flatMap(({ root }) => nodesOf(r
 export const trees = projection<Tree>()(tree, {
   collection: 'trees',
   on: {
-    treeCreated: begun,
-    treeRestored: (doc, event) => ({ ...begun(doc, event), ...defined({ created: event.data.created }) }),
+    treeCreated: newTree,
+    treeRestored: (doc, event) => ({ ...newTree(doc, event), ...defined({ created: event.data.created }) }),
     treeNamed: nextOf,
     treeDescribed: nextOf,
     treeVersionAdded: nextOf,

@@ -38,7 +38,10 @@ type Definition<Doc, E extends Event, Sort extends string, Filter extends string
     readonly from: NoInfer<Sort>;
   };
   /** Documents that name retired documents of a category. `without` gives the document without these names. */
-  readonly forgets?: { readonly category: string; readonly without: (doc: Doc, gone: ReadonlySet<string>) => Doc };
+  readonly forgets?: {
+    readonly category: string;
+    readonly without: (doc: Doc, deletedIds: ReadonlySet<string>) => Doc;
+  };
   /** Each version of a document follows others: an earlier version is judged by its own guard, too. */
   readonly guardsVersions?: true;
   /** Child documents: they share the stream and have a collection of their own. */
@@ -201,7 +204,7 @@ const mapped = <A, B>(record: Readonly<Record<string, A>>, f: (a: A) => B): Reco
 export const idOf = ({ stream }: Recorded): string => splitStream(stream).id;
 
 /** Times and authors of a document that an event creates. */
-export const made = ({ metadata: { at, actor } }: Recorded): Authored => ({
+export const authorship = ({ metadata: { at, actor } }: Recorded): Authored => ({
   created: at,
   createdBy: actor.id,
   lastUpdated: at,

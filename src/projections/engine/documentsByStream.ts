@@ -42,7 +42,7 @@ const byCategoryOf = (projections: readonly Projection[]): ReadonlyMap<string, C
   return concerned;
 };
 
-const held = (projection: Projection, id: string, entry?: Entry): LoadedDocument => ({
+const loadedDocument = (projection: Projection, id: string, entry?: Entry): LoadedDocument => ({
   projection,
   id,
   doc: entry && JSON.parse(entry.text),
@@ -65,7 +65,7 @@ export const newDocumentsByStream = (
   let keepsAll = false;
   // True if `kept` or the read store has every stream that had an event.
   let knowsAll = false;
-  const kept = lruCache<StreamDocuments>(mostStreams, {
+  const cache = lruCache<StreamDocuments>(mostStreams, {
     dispose: (_, __, why) => {
       if (why !== 'evict') return;
       keepsAll = false;
@@ -79,17 +79,22 @@ export const newDocumentsByStream = (
       stream,
       revision,
     }: Pick<StoredEvent, 'stream' | 'revision'>): StreamDocuments | undefined | Promise<StreamDocuments> => {
-      const known = kept.get(stream);
-      if (known) return known;
+      const cachedDocuments = cache.get(stream);
+      if (cachedDocuments) return cachedDocuments;
       const { category, id } = splitStream(stream);
       const concerned = byCategory.get(category);
       if (!concerned) return undefined;
       const key = keyOf(concerned.collection, id);
       if (keepsAll || (nothingBefore && revision === 0)) {
-        return { stream, key, docs: concerned.projections.map((projection) => held(projection, id)), revision: -1 };
+        return {
+          stream,
+          key,
+          docs: concerned.projections.map((projection) => loadedDocument(projection, id)),
+          revision: -1,
+        };
       }
       const reading = concerned.projections.map(async (projection) =>
-        held(projection, id, await read(projection.collection, id)),
+        loadedDocument(projection, id, await read(projection.collection, id)),
       );
       return Promise.all(reading).then((docs) => {
         const last = Math.max(...docs.map((one) => one.revision));
@@ -101,18 +106,18 @@ export const newDocumentsByStream = (
       const { category, id } = splitStream(stream);
       const concerned = byCategory.get(category);
       if (!concerned) return undefined;
-      const docs = concerned.projections.map((projection) => ({ ...held(projection, id), changed: true }));
+      const docs = concerned.projections.map((projection) => ({ ...loadedDocument(projection, id), changed: true }));
       return { stream, key: keyOf(concerned.collection, id), docs, revision: undefined, isRetired: true };
     },
-    keep: (documents: StreamDocuments): void => void kept.set(documents.stream, documents),
+    keep: (documents: StreamDocuments): void => void cache.set(documents.stream, documents),
     /** A document that has ended takes up no memory: the read store has it. */
     release: (stream: string): void => {
-      kept.delete(stream);
+      cache.delete(stream);
       keepsAll = false;
     },
     /** A retired document is nowhere. */
     forget: (stream: string): void => {
-      kept.delete(stream);
+      cache.delete(stream);
       keepsAll = false;
       knowsAll = false;
     },
@@ -120,7 +125,7 @@ export const newDocumentsByStream = (
      * Forgets all documents. `empty` says that the read store holds nothing, so that no document is looked up there.
      */
     reset: (empty: boolean): void => {
-      kept.clear();
+      cache.clear();
       nothingBefore = empty;
       keepsAll = empty;
       knowsAll = empty;

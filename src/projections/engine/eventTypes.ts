@@ -48,7 +48,7 @@ export const newEventCounts = (
   { known, counts }: Counted,
   read: (collection: string, id: string) => Promise<Entry | undefined>,
 ) => {
-  const kept = lruCache<Tally>(mostKept);
+  const tallies = lruCache<Tally>(mostKept);
   const changed = new Map<string, Tally>();
 
   const add = (type: string, tally: Tally, event: StoredEvent): void => {
@@ -60,7 +60,7 @@ export const newEventCounts = (
   return {
     /** Forgets everything. `empty` says that the read store holds nothing; then the known types are written first. */
     reset: (empty: boolean): void => {
-      kept.clear();
+      tallies.clear();
       changed.clear();
       if (empty) for (const type of known) changed.set(type, { count: 0, last: null, newest: undefined });
     },
@@ -68,7 +68,7 @@ export const newEventCounts = (
     take: (event: StoredEvent): Promise<void> | undefined => {
       if (!counts(event)) return undefined;
       const { type } = event;
-      const tally = changed.get(type) ?? kept.get(type);
+      const tally = changed.get(type) ?? tallies.get(type);
       if (tally) return void add(type, tally, event);
       return read(eventTypes.collection, type).then((entry) => {
         const { count, last } = entry ? (JSON.parse(entry.text) as EventType) : { count: 0, last: null };
@@ -82,7 +82,7 @@ export const newEventCounts = (
         const { count, last } = tally;
         const entry = entryOf(eventTypes, type, { ...splitType(type), count, last }, 0);
         changes.push({ collection: eventTypes.collection, id: type, entry });
-        kept.set(type, tally);
+        tallies.set(type, tally);
       }
       changed.clear();
     },

@@ -121,7 +121,7 @@ export type ReadStore = {
   idsNamed(collection: string, name: string): Promise<readonly string[]>;
   list(collection: string, query: Query): Promise<Page>;
   /** From now on no read may answer from a state before this position, because readers rely on its being shown. */
-  shown(position: number): void;
+  onProjected(position: number): void;
   /** Reads for the runner. They ignore `shown`, because the runner goes on from the store's own state. */
   readonly forRunner: Pick<ReadStore, 'get' | 'list'>;
   /** The document's current guard; undefined: no such document; null: everybody may read. */

@@ -2,7 +2,7 @@ import { NotReadable, RequestError } from '../../domain/engine/requestError.ts';
 
 type Needs = {
   /** Called with each position before it counts as reached. */
-  readonly shown: (position: number) => void;
+  readonly onProjected: (position: number) => void;
   /** The reason why projecting has stopped for now; undefined if it has not. */
   readonly fault: () => string | undefined;
   readonly stopping: AbortSignal;
@@ -11,7 +11,7 @@ type Needs = {
 const shuttingDown = () => new RequestError('unavailable', 'The service is shutting down', { retryAfterSeconds: 2 });
 
 /** Keeps the position of the read models, and wakes the callers that wait for a position. */
-export const newProgress = ({ shown, fault, stopping }: Needs) => {
+export const newProgress = ({ onProjected, fault, stopping }: Needs) => {
   const waiting = new Set<{ readonly position: number; readonly wake: (error?: RequestError) => void }>();
   const waitingForReady = new Set<() => void>();
   let position = 0;
@@ -22,7 +22,7 @@ export const newProgress = ({ shown, fault, stopping }: Needs) => {
     /** True once the read models have reached the head that the log had when following began. */
     ready: (): boolean => ready,
     move: (to: number): void => {
-      shown(to);
+      onProjected(to);
       position = to;
       for (const waiter of waiting) if (waiter.position <= to) waiter.wake();
     },

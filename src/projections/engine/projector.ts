@@ -68,7 +68,7 @@ export const projector = (projections: readonly Projection[], needs: Needs) => {
   const pendingChildren = newPendingChildren();
   const parking = newParking(pendingChildren, log);
   const { parked, park } = parking;
-  const gone = newGone();
+  const deletions = newGone();
   const eventCounts = newEventCounts(counted, read);
   // The documents that had an event since the last drain, by stream.
   const pendingStreams = new Map<string, StreamDocuments>();
@@ -79,7 +79,7 @@ export const projector = (projections: readonly Projection[], needs: Needs) => {
     const { children } = projection;
     const next = project(projection, one.doc, event);
     const { cleared, removed = [], put = [] } = children ? projectChildren(children, id, event) : {};
-    if (next === undefined && one.doc !== undefined) gone.note(projection, id, one.doc, event.revision);
+    if (next === undefined && one.doc !== undefined) deletions.note(projection, id, one.doc, event.revision);
     // A kind of stream may have projections that make a document of few streams.
     if (next !== undefined || one.doc !== undefined) one.changed = true;
     one.doc = next;
@@ -133,7 +133,7 @@ export const projector = (projections: readonly Projection[], needs: Needs) => {
       pendingChildren.reset();
       retiring.drained();
       parking.reset(parkedBefore);
-      gone.reset();
+      deletions.reset();
       eventCounts.reset(empty);
     },
     take: async (events: readonly StoredEvent[]): Promise<void> => {
@@ -165,7 +165,7 @@ export const projector = (projections: readonly Projection[], needs: Needs) => {
       }
       pendingChildren.drain(changes);
       parking.drain(changes);
-      gone.drain(changes);
+      deletions.drain(changes);
       eventCounts.drain(changes);
       pendingStreams.clear();
       retiring.drained();

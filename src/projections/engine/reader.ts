@@ -58,10 +58,10 @@ export const reader = (model: ReadModel, { refuseTampered, refuseLost }: Guard, 
     const byId = await model.get(collection, idOrName);
     if (readable(byId, actor)) return sound(projection, byId);
     const named = await model.getMany(collection, await model.idsNamed(collection, idOrName));
-    const seen = named.filter((found) => readable(found, actor));
-    if (seen.length > 1)
+    const readableEntries = named.filter((found) => readable(found, actor));
+    if (readableEntries.length > 1)
       throw new RequestError('conflict', `Several ${collection} are named ${JSON.stringify(idOrName)}; use the id`);
-    if (seen[0]) return sound(projection, seen[0]);
+    if (readableEntries[0]) return sound(projection, readableEntries[0]);
     throw byId || named.length > 0
       ? new RequestError('not_found', message)
       : await absent(projection, idOrName, actor, message);

@@ -82,46 +82,46 @@ export const newRetiring = (projections: readonly Projection[], { list, document
   const naming = new Set([...kinds.values()].flatMap((kind) => kind.naming));
   const namingStreams = new Set<string>();
 
-  const removeStored = async (main: Projection, before: number, gone: Set<string>): Promise<void> => {
+  const removeStored = async (main: Projection, before: number, deletedIds: Set<string>): Promise<void> => {
     for await (const page of endedBefore({ list }, main, before))
       for (const { id } of page) {
         const stream = `${main.of.category}-${id}`;
         if (pending.has(stream)) continue;
         const removed = documentsByStream.removed(stream);
         if (removed) pending.set(stream, removed);
-        gone.add(id);
+        deletedIds.add(id);
       }
   };
 
-  const removePending = (main: Projection, before: number, gone: Set<string>): void => {
+  const removePending = (main: Projection, before: number, deletedIds: Set<string>): void => {
     for (const { id } of ended.get(main.of.category)?.take(before - 1) ?? []) {
       const ofStream = pending.get(`${main.of.category}-${id}`);
       const at = ofStream && endedAt(main, ofProjection(ofStream, main)?.doc);
       if (!ofStream || at === undefined || at >= before) continue;
       for (const one of ofStream.docs) Object.assign(one, { doc: undefined, changed: true });
       ofStream.isRetired = true;
-      gone.add(id);
+      deletedIds.add(id);
     }
   };
 
   /** Takes the ids of retired documents out of a document that names them. */
-  const forget = async (projection: Projection, stream: string, gone: ReadonlySet<string>): Promise<void> => {
+  const forget = async (projection: Projection, stream: string, deletedIds: ReadonlySet<string>): Promise<void> => {
     const ofStream = pending.get(stream) ?? (await documentsByStream.before({ stream, revision: 1 }));
     const one = ofStream && ofProjection(ofStream, projection);
     if (!ofStream || one?.doc === undefined) return;
-    const next = projection.forgets?.without(one.doc, gone);
+    const next = projection.forgets?.without(one.doc, deletedIds);
     if (next === one.doc) return;
     one.doc = next;
     one.changed = true;
     pending.set(stream, ofStream);
   };
 
-  const forgetAll = async (projection: Projection, gone: ReadonlySet<string>): Promise<void> => {
+  const forgetAll = async (projection: Projection, deletedIds: ReadonlySet<string>): Promise<void> => {
     const streams = new Set(namingStreams);
     const [sort = ''] = Object.keys(projection.sorts);
     for await (const entries of pagesOf({ list }, projection, { sort, order: 1 }))
       for (const { id } of entries) streams.add(`${projection.of.category}-${id}`);
-    for (const stream of streams) await forget(projection, stream, gone);
+    for (const stream of streams) await forget(projection, stream, deletedIds);
   };
 
   return {
@@ -132,10 +132,10 @@ export const newRetiring = (projections: readonly Projection[], { list, document
       const before = kind && retiredBefore(event, kind.main);
       if (!kind || before === undefined) return undefined;
       return (async () => {
-        const gone = new Set<string>();
-        removePending(kind.main, before, gone);
-        await removeStored(kind.main, before, gone);
-        if (gone.size > 0) for (const projection of kind.naming) await forgetAll(projection, gone);
+        const retiredIds = new Set<string>();
+        removePending(kind.main, before, retiredIds);
+        await removeStored(kind.main, before, retiredIds);
+        if (retiredIds.size > 0) for (const projection of kind.naming) await forgetAll(projection, retiredIds);
       })();
     },
     /** To be called with the documents of a stream after each of its events. */

@@ -43,7 +43,7 @@ export const runProjections = (needs: Needs) => {
   let leaseEnd = 0;
   let fault: string | undefined;
   let term = new AbortController();
-  let done = Promise.resolve();
+  let lastWork = Promise.resolve();
   let tellDamage: (error: Error) => void = () => undefined;
   const damaged = new Promise<Error>((resolve) => {
     tellDamage = resolve;
@@ -51,11 +51,11 @@ export const runProjections = (needs: Needs) => {
 
   /** Another process may have the leadership once the lease of this one has ended, though it hears nothing of that. */
   const lease = async (): Promise<boolean> => {
-    const asked = now();
+    const askedAt = now();
     try {
-      const held = await model.takeLeadership();
-      if (held) leaseEnd = asked + leaseMs;
-      return held;
+      const isLeader = await model.takeLeadership();
+      if (isLeader) leaseEnd = askedAt + leaseMs;
+      return isLeader;
     } catch (error) {
       if (now() >= leaseEnd) leadership.set(false);
       throw error;
@@ -72,7 +72,11 @@ export const runProjections = (needs: Needs) => {
     return leadership.held();
   };
 
-  const progress = newProgress({ shown: (at) => model.shown(at), fault: () => fault, stopping: stop.signal });
+  const progress = newProgress({
+    onProjected: (at) => model.onProjected(at),
+    fault: () => fault,
+    stopping: stop.signal,
+  });
   const { position, ready, whenReady, reached } = progress;
   const documents = projector(projections, {
     read: model.forRunner.get,
@@ -130,7 +134,7 @@ export const runProjections = (needs: Needs) => {
   return {
     /** Starts to follow the log, or the process that leads. */
     start: (): void => {
-      done = supervise(runTerms, {
+      lastWork = supervise(runTerms, {
         signal: stop.signal,
         pauseMs: shortestPauseMs,
         longestPauseMs,
@@ -162,7 +166,7 @@ export const runProjections = (needs: Needs) => {
       stop.abort();
       wake();
       progress.refuseAll();
-      await done;
+      await lastWork;
       exchange.refuse();
       leadership.set(false);
       await model.resign().catch(() => undefined);
@@ -176,11 +180,11 @@ export type Projections = ReturnType<typeof runProjections>;
 const projecting = ({ store, model, catchUp, log }: Needs, documents: Projector, progress: Progress) => {
   const { inPieces } = paced();
   const { move, position, ready, setReady } = progress;
-  let taken = 0;
+  let takenCount = 0;
 
   return {
     /** How many events this process has projected since its start. */
-    taken: (): number => taken,
+    taken: (): number => takenCount,
     /** Runs until the signal aborts. Calls `goesOn` at each step. */
     project: async (signal: AbortSignal, goesOn: () => void): Promise<void> => {
       const before = position();
@@ -193,7 +197,7 @@ const projecting = ({ store, model, catchUp, log }: Needs, documents: Projector,
       for await (const { events, position: to } of store.follow(position(), undefined, signal)) {
         await inPieces(events, documents.take);
         pending += events.length;
-        taken += events.length;
+        takenCount += events.length;
         if (to < target && pending < catchUp && !documents.isFull()) continue;
         pending = 0;
         if (!(await model.apply(documents.drain(), position(), checkpointAt(to, events))))
@@ -241,14 +245,14 @@ const watching = ({ store, model }: Needs, progress: Progress, leads: () => Prom
     watch: async (signal: AbortSignal, goesOn: () => void): Promise<void> => {
       move((await model.resume()).position);
       const target = await store.head();
-      for (let asked = performance.now(); !signal.aborted; ) {
+      for (let askedAt = performance.now(); !signal.aborted; ) {
         moved = false;
         move((await model.catchUp()).position);
         setReady(position() >= target);
         goesOn();
-        if (performance.now() - asked > askEveryMs) {
+        if (performance.now() - askedAt > askEveryMs) {
           if (await leads()) return;
-          asked = performance.now();
+          askedAt = performance.now();
         }
         await next();
       }
@@ -258,18 +262,18 @@ const watching = ({ store, model }: Needs, progress: Progress, leads: () => Prom
 
 /** A place between two terms of projecting, where nothing is projected. `endTerm` ends the term. */
 const betweenTerms = (endTerm: () => void) => {
-  let asked: { readonly run: () => Promise<void>; readonly refuse: () => void } | undefined;
+  let pendingRun: { readonly run: () => Promise<void>; readonly refuse: () => void } | undefined;
   return {
     /** Does the work that was asked for, if any. */
     run: async (): Promise<void> => {
-      const work = asked;
-      asked = undefined;
+      const work = pendingRun;
+      pendingRun = undefined;
       await work?.run();
     },
     /** Ends the term, and resolves when the work is done. */
     ask: (work: () => Promise<void>): Promise<void> =>
       new Promise((resolve, reject) => {
-        asked = {
+        pendingRun = {
           run: () => work().then(resolve, reject),
           refuse: () =>
             reject(new RequestError('unavailable', 'The service is shutting down', { retryAfterSeconds: 2 })),
@@ -277,7 +281,7 @@ const betweenTerms = (endTerm: () => void) => {
         endTerm();
       }),
     /** Nothing is projected any more. */
-    refuse: (): void => asked?.refuse(),
+    refuse: (): void => pendingRun?.refuse(),
   };
 };
 

@@ -1,5 +1,5 @@
 import { type ServiceGroupContent, serviceGroup } from '../../domain/gateway-manager/serviceGroups.ts';
-import { idOf, made, projection } from '../engine/define.ts';
+import { authorship, idOf, projection } from '../engine/define.ts';
 
 export type ServiceGroup = { readonly _id: string } & ServiceGroupContent & {
     readonly created: string;
@@ -14,7 +14,7 @@ export const serviceGroups = projection<ServiceGroup>()(serviceGroup, {
   on: {
     serviceGroupCreated: (_, event) => {
       const { name, cluster_id, description, is_default, groups, services } = event.data;
-      const { created, createdBy } = made(event);
+      const { created, createdBy } = authorship(event);
       return {
         _id: idOf(event),
         name,

@@ -47,9 +47,9 @@ export const collectionIndex = <E extends Indexed>({ name, sorts, filters }: Col
 
   const count = (guard: string | undefined, more: 1 | -1): void => {
     if (guard === undefined) return;
-    const left = (guards.get(guard) ?? 0) + more;
-    if (left === 0) guards.delete(guard);
-    else guards.set(guard, left);
+    const guardCount = (guards.get(guard) ?? 0) + more;
+    if (guardCount === 0) guards.delete(guard);
+    else guards.set(guard, guardCount);
   };
 
   const alike = (a: E, b: E): boolean =>
@@ -81,8 +81,8 @@ export const collectionIndex = <E extends Indexed>({ name, sorts, filters }: Col
     const list = lists.by(sort);
     if (!where || list.blocks.length <= fewBlocks) return undefined;
     const matching = matchingOf(list, where);
-    const left = matching.counts.filter((count) => count === unknown);
-    return left.length <= fewBlocks ? undefined : countMatches(list, matching);
+    const uncounted = matching.counts.filter((count) => count === unknown);
+    return uncounted.length <= fewBlocks ? undefined : countMatches(list, matching);
   };
 
   return {
@@ -212,11 +212,11 @@ export const shared = <E extends Fields>() => {
     const [value] = values;
     if (value === undefined) return none;
     if (values.length > 1) return values;
-    const known = lists.get(field) ?? new Map<string, readonly string[]>();
-    lists.set(field, known);
-    const list = known.get(value);
+    const listsOfField = lists.get(field) ?? new Map<string, readonly string[]>();
+    lists.set(field, listsOfField);
+    const list = listsOfField.get(value);
     if (list) return list;
-    if (known.size < mostValues) known.set(value, values);
+    if (listsOfField.size < mostValues) listsOfField.set(value, values);
     return values;
   };
 
@@ -254,7 +254,7 @@ type Needs<E> = {
 
 type Sorted = Pick<Entry, 'id' | 'sorts'>;
 
-type Making<E, D> = { readonly list: SortedList<E, D>; readonly done: Promise<void> };
+type Making<E, D> = { readonly list: SortedList<E, D>; readonly filling: Promise<void> };
 
 /** So few entries are sorted at once. */
 const few = 5000;
@@ -303,13 +303,13 @@ const sortedLists = <E extends Sorted, D>({ entries, alike }: Needs<E>) => {
     /** Makes the list of many entries in slices, between which other work has its turn. Undefined: there is no need. */
     prepare: (sort: string): Promise<void> | undefined => {
       if (lists.has(sort) || entries.size <= few) return undefined;
-      const known = making.get(sort);
-      if (known) return known.done;
+      const makingList = making.get(sort);
+      if (makingList) return makingList.filling;
       const list = sortedList<E, D>();
       // It begins in a later turn, when the list is among those that are made.
-      const done = Promise.resolve().then(() => fill(sort, list));
-      making.set(sort, { list, done });
-      return done;
+      const filling = Promise.resolve().then(() => fill(sort, list));
+      making.set(sort, { list, filling });
+      return filling;
     },
     put: (before: E | undefined, entry: E): void => {
       for (const [sort, list] of lists) {

@@ -32,7 +32,7 @@ export const collections = <E extends Indexed>(specs: readonly CollectionSpec[])
     ]),
   );
 
-  const known = (name: string) => {
+  const collectionNamed = (name: string) => {
     const found = indexes.get(name);
     if (!found) throw new Error(`No collection ${name}`);
     return found;
@@ -40,7 +40,7 @@ export const collections = <E extends Indexed>(specs: readonly CollectionSpec[])
 
   const check = (changes: readonly IndexChange<E>[]): void => {
     for (const { collection, id, entry, wholePart } of changes) {
-      const { spec } = known(collection);
+      const { spec } = collectionNamed(collection);
       if (wholePart && !spec.partitioned) throw new Error(`Collection ${collection} has no parts`);
       if (spec.partitioned && !wholePart) parentOf(id);
       if (!entry) continue;
@@ -58,7 +58,7 @@ export const collections = <E extends Indexed>(specs: readonly CollectionSpec[])
 
   const make = (changes: readonly IndexChange<E>[]): void => {
     for (const { collection, id, entry, wholePart } of changes) {
-      const { index } = known(collection);
+      const { index } = collectionNamed(collection);
       if (wholePart) index.removePart(id);
       else if (entry) index.put(entry);
       else index.remove(id);
@@ -66,7 +66,7 @@ export const collections = <E extends Indexed>(specs: readonly CollectionSpec[])
   };
 
   return {
-    of: (name) => known(name).index,
+    of: (name) => collectionNamed(name).index,
     check,
     *all() {
       for (const [name, { index }] of indexes) for (const entry of index.all()) yield [name, entry];

@@ -164,8 +164,8 @@ const addBits = (bits: Bits, more: Bits): Bits => {
   return bits;
 };
 /** Clears in `bits` all bits that are not set in `kept`. */
-const keepBits = (bits: Bits, kept: Bits): Bits => {
-  for (let word = 0; word < words; word++) bits[word] = (bits[word] ?? 0) & (kept[word] ?? 0);
+const keepBits = (bits: Bits, bitsToKeep: Bits): Bits => {
+  for (let word = 0; word < words; word++) bits[word] = (bits[word] ?? 0) & (bitsToKeep[word] ?? 0);
   return bits;
 };
 /** Clears in `bits` all bits that are set in `dropped`. */
@@ -178,10 +178,10 @@ const dropBits = (bits: Bits, dropped: Bits): Bits => {
 export const countBits = (bits: Bits): number => {
   let count = 0;
   for (let word = 0; word < words; word++) {
-    let left = bits[word] ?? 0;
-    left -= (left >>> 1) & 0x55555555;
-    left = (left & 0x33333333) + ((left >>> 2) & 0x33333333);
-    count += Math.imul((left + (left >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+    let remainingBits = bits[word] ?? 0;
+    remainingBits -= (remainingBits >>> 1) & 0x55555555;
+    remainingBits = (remainingBits & 0x33333333) + ((remainingBits >>> 2) & 0x33333333);
+    count += Math.imul((remainingBits + (remainingBits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
   }
   return count;
 };

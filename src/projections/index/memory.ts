@@ -22,7 +22,7 @@ export type MemoryReadStore = ReadStore & { readonly entries: () => Iterable<rea
  * never lost before.
  */
 export const memoryReadStore = ({ collections: specs, load }: MemoryOptions): MemoryReadStore => {
-  const kept = collections<Entry>(specs);
+  const documents = collections<Entry>(specs);
   let checkpoint = nothing;
   let toLoad = load;
 
@@ -32,18 +32,18 @@ export const memoryReadStore = ({ collections: specs, load }: MemoryOptions): Me
     const snapshot = await ask?.();
     if (!snapshot) return;
     try {
-      for await (const some of snapshot.changes) kept.apply(some);
+      for await (const some of snapshot.changes) documents.apply(some);
       checkpoint = snapshot.checkpoint;
     } catch (error) {
-      kept.reset([]);
+      documents.reset([]);
       throw error;
     }
   };
 
   const forRunner: ReadStore['forRunner'] = {
-    get: async (collection, id) => kept.of(collection).get(id),
+    get: async (collection, id) => documents.of(collection).get(id),
     list: async (collection, query) => {
-      const index = kept.of(collection);
+      const index = documents.of(collection);
       await index.prepare(query);
       return index.page(query);
     },
@@ -52,7 +52,7 @@ export const memoryReadStore = ({ collections: specs, load }: MemoryOptions): Me
   return {
     forRunner,
     // Memory never starts over, so nothing has to be noted.
-    shown: () => undefined,
+    onProjected: () => undefined,
     async resume() {
       await loadOnce().catch(() => undefined);
       return checkpoint;
@@ -64,37 +64,37 @@ export const memoryReadStore = ({ collections: specs, load }: MemoryOptions): Me
     async apply(changes, from, to) {
       checkStep(changes, from, to.position);
       if (checkpoint.position !== from) return false;
-      kept.apply(changes);
+      documents.apply(changes);
       checkpoint = to;
       return true;
     },
     async mend(changes) {
-      kept.apply(changes);
+      documents.apply(changes);
     },
     *ids(collection, part) {
-      for (const { id } of kept.of(collection).all(part)) yield id;
+      for (const { id } of documents.of(collection).all(part)) yield id;
     },
     async clear() {
-      kept.reset([]);
+      documents.reset([]);
       checkpoint = nothing;
     },
     get: forRunner.get,
     async getMany(collection, ids) {
-      const index = kept.of(collection);
+      const index = documents.of(collection);
       return ids.map((id) => index.get(id));
     },
     idsNamed: async (collection, name) => {
-      const index = kept.of(collection);
+      const index = documents.of(collection);
       await index.prepare();
       return index.named(name).map(({ id }) => id);
     },
     list: forRunner.list,
     guard(collection, id) {
-      const entry = kept.of(collection).get(id);
+      const entry = documents.of(collection).get(id);
       return entry && (entry.guard ?? null);
     },
-    version: (collection) => kept.of(collection).version(),
-    entries: kept.all,
+    version: (collection) => documents.of(collection).version(),
+    entries: documents.all,
     onLost: () => undefined,
     onMoved: () => undefined,
     close: async () => undefined,

@@ -121,8 +121,8 @@ export const sortedList = <T, D>(unsorted: readonly (readonly [key: string, item
   return {
     blocks,
     counts(name) {
-      const known = counted.get(name);
-      if (known) return known;
+      const cachedCounts = counted.get(name);
+      if (cachedCounts) return cachedCounts;
       const counts = blocks.map(() => unknown);
       counted.set(name, counts);
       return counts;

@@ -8,7 +8,7 @@ import {
 import type { InventorySource } from '../../domain/inventory-manager/inventorySources.ts';
 import { deviceOf } from '../../domain/inventory-manager/nodeDevices.ts';
 import type { Recorded } from '../../store/event.ts';
-import { type ChildChanges, childrenOf, idOf, made, projection, touched } from '../engine/define.ts';
+import { authorship, type ChildChanges, childrenOf, idOf, projection, touched } from '../engine/define.ts';
 import { allGuards, listsGuard, onlyGuard } from '../engine/guards.ts';
 
 /** `source`: without its text and token. */
@@ -59,7 +59,7 @@ export const nodes = childrenOf<NodeDoc, InventoryEvent>()({
 export const inventories = projection<Inventory>()(inventory, {
   collection: 'inventories',
   on: {
-    inventoryCreated: (_, event) => ({ _id: idOf(event), ...event.data, nodeCount: 0, ...made(event) }),
+    inventoryCreated: (_, event) => ({ _id: idOf(event), ...event.data, nodeCount: 0, ...authorship(event) }),
     nodesAdded: (doc, event) =>
       doc && { ...doc, nodeCount: doc.nodeCount + event.data.nodes.length, ...touched(event) },
     nodesChanged: (doc, event) => doc && { ...doc, ...touched(event) },

@@ -2,7 +2,7 @@ import type { Authored } from '../../domain/engine/authors.ts';
 import type { FormContent } from '../../domain/json-forms/formSchemas.ts';
 import { form } from '../../domain/json-forms/forms.ts';
 import { projectGuard } from '../automation-studio/projects.ts';
-import { idOf, made, projection, touched } from '../engine/define.ts';
+import { authorship, idOf, projection, touched } from '../engine/define.ts';
 
 export type FormDoc = { readonly _id: string; readonly id: string } & FormContent & Authored;
 
@@ -10,7 +10,7 @@ export type FormDoc = { readonly _id: string; readonly id: string } & FormConten
 export const forms = projection<FormDoc>()(form, {
   collection: 'forms',
   on: {
-    formCreated: (_, event) => ({ _id: idOf(event), id: idOf(event), ...event.data, ...made(event) }),
+    formCreated: (_, event) => ({ _id: idOf(event), id: idOf(event), ...event.data, ...authorship(event) }),
     formChanged: (doc, event) => doc && { ...doc, ...event.data, ...touched(event) },
     formRestored: (_, event) => {
       const { imported: __, ...data } = event.data;

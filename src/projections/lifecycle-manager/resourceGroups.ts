@@ -1,6 +1,6 @@
 import type { Authored } from '../../domain/engine/authors.ts';
 import { type GroupContent, resourceGroup } from '../../domain/lifecycle-manager/resourceGroups.ts';
-import { idOf, made, projection, touched } from '../engine/define.ts';
+import { authorship, idOf, projection, touched } from '../engine/define.ts';
 
 /**
  * A group of instances. `members` has its size, and how many members the last event added and removed; answers show
@@ -18,7 +18,7 @@ export const resourceGroups = projection<ResourceGroupDoc>()(resourceGroup, {
       return {
         _id: idOf(event),
         ...content,
-        ...made(event),
+        ...authorship(event),
         members: { added: instances.length, removed: 0, total: instances.length },
       };
     },

@@ -1,6 +1,6 @@
 import type { Authored } from '../../domain/engine/authors.ts';
 import { type InstanceContent, resourceInstance } from '../../domain/lifecycle-manager/resourceInstances.ts';
-import { idOf, made, projection, touched } from '../engine/define.ts';
+import { authorship, idOf, projection, touched } from '../engine/define.ts';
 
 export type InstanceDoc = { readonly _id: string } & InstanceContent & Authored;
 
@@ -8,7 +8,7 @@ export type InstanceDoc = { readonly _id: string } & InstanceContent & Authored;
 export const resourceInstances = projection<InstanceDoc>()(resourceInstance, {
   collection: 'resourceInstances',
   on: {
-    resourceInstanceCreated: (_, event) => ({ _id: idOf(event), ...event.data, ...made(event) }),
+    resourceInstanceCreated: (_, event) => ({ _id: idOf(event), ...event.data, ...authorship(event) }),
     resourceInstanceChanged: (doc, event) => doc && { ...doc, ...event.data, ...touched(event) },
     resourceInstanceDeleted: () => undefined,
   },

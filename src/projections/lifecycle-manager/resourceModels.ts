@@ -1,6 +1,6 @@
 import type { Authored } from '../../domain/engine/authors.ts';
 import { type ModelContent, resourceModel } from '../../domain/lifecycle-manager/resourceModels.ts';
-import { idOf, made, projection, touched } from '../engine/define.ts';
+import { authorship, idOf, projection, touched } from '../engine/define.ts';
 
 export type ModelDoc = { readonly _id: string } & ModelContent & Authored;
 
@@ -8,7 +8,7 @@ export type ModelDoc = { readonly _id: string } & ModelContent & Authored;
 export const resourceModels = projection<ModelDoc>()(resourceModel, {
   collection: 'resourceModels',
   on: {
-    resourceModelCreated: (_, event) => ({ _id: idOf(event), ...event.data, ...made(event) }),
+    resourceModelCreated: (_, event) => ({ _id: idOf(event), ...event.data, ...authorship(event) }),
     resourceModelChanged: (doc, event) => doc && { ...doc, ...event.data, ...touched(event) },
     resourceModelRestored: (_, event) => {
       const { imported: __, ...data } = event.data;

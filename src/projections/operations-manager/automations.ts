@@ -1,7 +1,7 @@
 import type { Authored } from '../../domain/engine/authors.ts';
 import { nameInProject } from '../../domain/engine/namespaces.ts';
 import { type AutomationContent, automation } from '../../domain/operations-manager/automations.ts';
-import { idOf, made, projection, touched } from '../engine/define.ts';
+import { authorship, idOf, projection, touched } from '../engine/define.ts';
 import { listsGuard } from '../engine/guards.ts';
 
 export type AutomationDoc = { readonly _id: string } & AutomationContent & Authored;
@@ -10,7 +10,7 @@ export type AutomationDoc = { readonly _id: string } & AutomationContent & Autho
 export const automations = projection<AutomationDoc>()(automation, {
   collection: 'automations',
   on: {
-    automationCreated: (_, event) => ({ _id: idOf(event), ...event.data, ...made(event) }),
+    automationCreated: (_, event) => ({ _id: idOf(event), ...event.data, ...authorship(event) }),
     automationChanged: (doc, event) => doc && { ...doc, ...event.data, ...touched(event) },
     automationRestored: (_, event) => {
       const { imported: __, ...document } = event.data;

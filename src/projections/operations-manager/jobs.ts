@@ -46,7 +46,7 @@ const ended = (doc: JobDoc, status: JobStatus, { metadata: { at } }: Recorded): 
   metrics: { ...doc.metrics, end_time: at, duration: Math.max(0, Date.parse(at) - Date.parse(doc.metrics.start_time)) },
 });
 
-const begun = (at: string): JobDoc['metrics'] => ({ start_time: at, end_time: null, duration: null });
+const startMetrics = (at: string): JobDoc['metrics'] => ({ start_time: at, end_time: null, duration: null });
 
 /**
  * The lists that a job follows: its groups, its automation's, those of the inventories whose devices it names, and that of
@@ -97,7 +97,7 @@ export const jobs = projection<JobDoc>()(job, {
         created: at,
         created_by: actor.id,
         last_updated: at,
-        metrics: begun(at),
+        metrics: startMetrics(at),
         error: null,
         claim: null,
         attempts: 0,
@@ -125,7 +125,7 @@ export const jobs = projection<JobDoc>()(job, {
         error: null,
         claim: null,
         attempts: 0,
-        metrics: begun(doc.metrics.start_time),
+        metrics: startMetrics(doc.metrics.start_time),
         last_updated: at,
       },
     taskStarted: touched,

@@ -16,10 +16,10 @@ export const triggerRuns = projection<RunsDoc>()(runs, {
   on: {
     triggerRan: (doc, event) => {
       const { data, metadata } = event;
-      const known = doc?.lastExecuted ?? 0;
-      const isToCome = known > Date.parse(metadata.at) + tolerated;
+      const lastRun = doc?.lastExecuted ?? 0;
+      const isToCome = lastRun > Date.parse(metadata.at) + tolerated;
       // Another node may have noted a later run first. A time that is still to come was told by a wrong clock.
-      return { trigger: idOf(event), lastExecuted: Math.max(isToCome ? 0 : known, Date.parse(data.at)) };
+      return { trigger: idOf(event), lastExecuted: Math.max(isToCome ? 0 : lastRun, Date.parse(data.at)) };
     },
     runsRefused: (doc, event) => doc ?? { trigger: idOf(event), lastExecuted: null },
   },

@@ -64,17 +64,19 @@ export type PlanDoc = Said & {
 };
 
 const saidIn = (content: TriggerContent | TriggerPatch): Partial<Said> => {
-  const given: Partial<Said> = content;
-  return Object.fromEntries(members.filter((name) => given[name] !== undefined).map((name) => [name, given[name]]));
+  const partialContent: Partial<Said> = content;
+  return Object.fromEntries(
+    members.filter((name) => partialContent[name] !== undefined).map((name) => [name, partialContent[name]]),
+  );
 };
 
 const sameTiming = (one: Said, other: Said): boolean =>
   timing.every((member) => same(one[member] ?? null, other[member] ?? null));
 
 /** The plan after an event. A change of anything but the timing keeps its cause. */
-const planned = (before: PlanDoc | undefined, said: Said, event: Recorded): PlanDoc => {
-  const { cause, at } = before && sameTiming(before, said) ? before : { cause: event.id, at: event.metadata.at };
-  return { ...said, trigger: idOf(event), cause, at };
+const planned = (before: PlanDoc | undefined, timing: Said, event: Recorded): PlanDoc => {
+  const { cause, at } = before && sameTiming(before, timing) ? before : { cause: event.id, at: event.metadata.at };
+  return { ...timing, trigger: idOf(event), cause, at };
 };
 
 /** The plans of schedule triggers, for the clock. */

@@ -3,7 +3,7 @@ import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import type { TriggerPatch } from '../../domain/operations-manager/triggerMembers.ts';
 import { patched, type TriggerContent, trigger } from '../../domain/operations-manager/triggers.ts';
 import { transformationOf } from '../../domain/operations-manager/triggerVariables.ts';
-import { idOf, made, projection, touched } from '../engine/define.ts';
+import { authorship, idOf, projection, touched } from '../engine/define.ts';
 import { documentGuard } from '../engine/guards.ts';
 import { automations } from './automations.ts';
 
@@ -22,7 +22,7 @@ export type TriggerDoc = { readonly _id: string } & TriggerContent &
 // Readers see secrets only masked, so the document keeps the mask alone.
 const masked = <C extends TriggerContent | TriggerPatch>(content: C): C => maskSecrets(content) as C;
 
-const shown = (_id: string, content: TriggerContent & Authored): TriggerDoc => {
+const triggerDocument = (_id: string, content: TriggerContent & Authored): TriggerDoc => {
   const doc = { _id, ...masked(content), ...noRuns };
   return content.type === 'schedule' ? { ...doc, ...noScheduledRuns } : doc;
 };
@@ -31,11 +31,11 @@ const shown = (_id: string, content: TriggerContent & Authored): TriggerDoc => {
 export const triggers = projection<TriggerDoc>()(trigger, {
   collection: 'triggers',
   on: {
-    triggerCreated: (_, event) => shown(idOf(event), { ...event.data, ...made(event) }),
+    triggerCreated: (_, event) => triggerDocument(idOf(event), { ...event.data, ...authorship(event) }),
     triggerChanged: (doc, event) => doc && patched(doc, { ...masked(event.data), ...touched(event) }),
     triggerRestored: (_, event) => {
       const { imported: __, ...document } = event.data;
-      return shown(idOf(event), document);
+      return triggerDocument(idOf(event), document);
     },
     triggerDeleted: () => undefined,
   },

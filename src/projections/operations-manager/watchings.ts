@@ -15,9 +15,9 @@ export const watchings = projection<Watching>()(watching, {
   },
   forgets: {
     category: job.category,
-    without: (doc, gone) => {
+    without: (doc, deletedIds) => {
       const left = (ids: readonly string[]): readonly string[] =>
-        ids.some((id) => gone.has(id)) ? ids.filter((id) => !gone.has(id)) : ids;
+        ids.some((id) => deletedIds.has(id)) ? ids.filter((id) => !deletedIds.has(id)) : ids;
       const [watched, leftBefore] = [left(doc.watched), left(doc.left)];
       return watched === doc.watched && leftBefore === doc.left ? doc : { ...doc, watched, left: leftBefore };
     },

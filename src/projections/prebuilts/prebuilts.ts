@@ -8,7 +8,7 @@ import {
   shownOf,
 } from '../../domain/prebuilts/prebuilts.ts';
 import { projects } from '../automation-studio/projects.ts';
-import { idOf, made, projection, touched } from '../engine/define.ts';
+import { authorship, idOf, projection, touched } from '../engine/define.ts';
 import { allGuards, documentGuard, followedGuard } from '../engine/guards.ts';
 import { automations } from '../operations-manager/automations.ts';
 
@@ -32,7 +32,7 @@ export const prebuilts = projection<PrebuiltDoc>()(prebuilt, {
     prebuiltImported: (doc, event) => {
       const { prebuilt, installed, kept, refused = [] } = event.data;
       const { metadata, manifest, readme } = shownOf(prebuilt, event.data);
-      const { created, createdBy } = doc ?? made(event);
+      const { created, createdBy } = doc ?? authorship(event);
       return {
         _id: idOf(event),
         name: metadata.name,

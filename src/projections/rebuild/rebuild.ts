@@ -36,7 +36,7 @@ const byCollection = (documents: readonly Folded[]): ReadonlyMap<string, readonl
 export const rebuild = async ({ model, run, touched, collections, folder }: Needs): Promise<readonly Compared[]> => {
   /** The documents that differ, by key. */
   const differing = new Map<string, Change>();
-  const seen = new Set<string>();
+  const earlier = new Set<string>();
 
   const compare = async (documents: readonly Folded[]): Promise<void> => {
     for (const [collection, group] of byCollection(documents)) {
@@ -46,7 +46,7 @@ export const rebuild = async ({ model, run, touched, collections, folder }: Need
       );
       for (const [n, [, id, entry]] of group.entries()) {
         const key = keyOf(collection, id);
-        seen.add(key);
+        earlier.add(key);
         // It has changed since, so a later round compares it.
         if (touched.isTouched(collection, id)) continue;
         if (isSameEntry(entry, live[n])) differing.delete(key);
@@ -67,7 +67,7 @@ export const rebuild = async ({ model, run, touched, collections, folder }: Need
     for await (const some of folder.all()) await compare(some);
     const more: Named[] = [];
     for (const { name } of collections)
-      for (const id of model.ids(name)) if (!seen.has(keyOf(name, id))) more.push([name, id]);
+      for (const id of model.ids(name)) if (!earlier.has(keyOf(name, id))) more.push([name, id]);
     await compareThese(more);
   };
 
@@ -92,13 +92,13 @@ export const rebuild = async ({ model, run, touched, collections, folder }: Need
       await compareLast();
       await model.mend([...differing.values()]);
     });
-    return told(await folder.counts(), [...differing.values()], collections);
+    return report(await folder.counts(), [...differing.values()], collections);
   } finally {
     touched.end();
   }
 };
 
-const told = (
+const report = (
   counts: Readonly<Record<string, number>>,
   changes: readonly Change[],
   collections: readonly CollectionSpec[],
@@ -152,9 +152,9 @@ export const touching = (model: ReadStore) => {
     count: (): number => touched?.size ?? 0,
     /** The documents that were noted; the notes begin anew. */
     take: (): readonly Named[] => {
-      const taken = [...(touched?.values() ?? [])];
+      const touchedDocuments = [...(touched?.values() ?? [])];
       touched = new Map();
-      return taken;
+      return touchedDocuments;
     },
   };
 };

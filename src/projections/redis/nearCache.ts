@@ -60,15 +60,15 @@ export const nearCache = (specs: readonly CollectionSpec[], source: Source): Nea
     const answer = state && (await source.follow(state.epoch, state.position + 1));
     if (!answer) return false;
     const [position, event, notices] = answer;
-    let reached = state.position;
+    let lastPosition = state.position;
     const changes: IndexChange<Indexed>[] = [];
     for (const [id, [field, rest]] of notices) {
       if (!id.endsWith('-0')) changes.push(changeOf(field, rest));
-      else if (Number(rest) === reached) reached = Number(id.slice(0, -2));
+      else if (Number(rest) === lastPosition) lastPosition = Number(id.slice(0, -2));
       else return false;
     }
-    if (reached !== Number(position)) return false;
-    if (reached !== state.position) advance(state, changes, { position: reached, event });
+    if (lastPosition !== Number(position)) return false;
+    if (lastPosition !== state.position) advance(state, changes, { position: lastPosition, event });
     return true;
   };
 

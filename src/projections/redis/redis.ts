@@ -104,7 +104,7 @@ export const redisReadStore = ({
     const release = holdBack();
     try {
       const numbers = [from, to.position].map(String);
-      const done = await step(scripts.apply, [
+      const scriptAnswer = await step(scripts.apply, [
         token,
         state.epoch,
         ...numbers,
@@ -112,7 +112,7 @@ export const redisReadStore = ({
         String(notices),
         ...redisStep(changes, cache.collections),
       ]);
-      if (done !== 1) return false;
+      if (scriptAnswer !== 1) return false;
       if (state.position === from) cache.advance(state, bare, to);
       return true;
     } finally {
@@ -154,7 +154,7 @@ export const redisReadStore = ({
     async clear() {
       await cache.load(stateOf(await step(scripts.clear, [newEpoch()])));
     },
-    shown: (position) => {
+    onProjected: (position) => {
       shown = Math.max(shown, position);
     },
     forRunner: {

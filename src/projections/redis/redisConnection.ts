@@ -19,7 +19,7 @@ export type RedisConnection = {
    * Calls `heard` for each message on a channel, and each time the connection is made again. It uses a connection of
    * its own.
    */
-  listen(channel: string, heard: () => void): void;
+  listen(channel: string, onMessage: () => void): void;
   close(): void;
 };
 
@@ -65,11 +65,11 @@ const redisConnection = (url: string): RedisConnection => {
   let listening: ReturnType<typeof open> | undefined;
 
   const send = (args: readonly string[], ms: number): Promise<unknown> => {
-    const asked = client;
-    return within(ms, asked.sendCommand(args), () => {
+    const currentClient = client;
+    return within(ms, currentClient.sendCommand(args), () => {
       // If the peer vanished silently, the connection would stay open for minutes. All commands that wait on it fail
       // now.
-      asked.destroy();
+      currentClient.destroy();
       client = open(url);
     });
   };
@@ -88,12 +88,12 @@ const redisConnection = (url: string): RedisConnection => {
         return send(['EVAL', text, ...rest], ms);
       }
     },
-    listen(channel, heard) {
+    listen(channel, onMessage) {
       const ears = open(url);
       listening = ears;
       ears.on('ready', () => {
-        ears.subscribe(channel, heard).catch(() => undefined);
-        heard();
+        ears.subscribe(channel, onMessage).catch(() => undefined);
+        onMessage();
       });
     },
     close() {
@@ -126,8 +126,8 @@ export const redisSteps = (url: string, prefix: string) => {
     return new NotReadable(message, cause);
   };
 
-  const reached = <T>(asked: Promise<unknown>): Promise<T> =>
-    asked.catch((error: unknown) => {
+  const ifReachable = <T>(answer: Promise<unknown>): Promise<T> =>
+    answer.catch((error: unknown) => {
       throw refuse('The read models cannot be reached', error);
     }) as Promise<T>;
 
@@ -147,12 +147,12 @@ export const redisSteps = (url: string, prefix: string) => {
     found: (): void => {
       lost = false;
     },
-    ready: (): Promise<void> => reached(redis.ready()),
+    ready: (): Promise<void> => ifReachable(redis.ready()),
     step: <T>(script: Script, args: readonly string[], ms = stepMs): Promise<T> =>
-      reached(redis.run(script, keys, args, ms)),
+      ifReachable(redis.run(script, keys, args, ms)),
     /** Some fields of the index, each followed by its rest. */
     scan: (cursor: string): Promise<readonly [cursor: string, fieldsAndRests: readonly string[]]> =>
-      reached(redis.send(['HSCAN', keyOf('index'), cursor, 'COUNT', '1000'], stepMs)),
+      ifReachable(redis.send(['HSCAN', keyOf('index'), cursor, 'COUNT', '1000'], stepMs)),
     onLost: (listener: () => void): void => void listeners.push(listener),
     onMoved: (listener: () => void): void => redis.listen(keyOf('notices'), listener),
     close: (): void => redis.close(),
@@ -181,7 +181,7 @@ export const redisStep = (changes: readonly Change[], there: Collections<Indexed
       for (const earlier of latest.keys()) if (earlier.startsWith(`${field}/`)) latest.delete(earlier);
       parts.set(
         field,
-        Array.from(there.of(collection).all(id), (gone) => fieldOf(collection, gone.id)),
+        Array.from(there.of(collection).all(id), (deleted) => fieldOf(collection, deleted.id)),
       );
     }
   }

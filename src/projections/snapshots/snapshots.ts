@@ -20,18 +20,18 @@ const restMs = 30_000;
  * EventStoreDB they are bytes.
  */
 export const snapshots = ({ work, every, log }: Needs) => {
-  let done = 0;
+  let savedCount = 0;
   let counted = 0;
   let notBefore = 0;
   let worker: Worker | undefined;
 
-  const make = async (position: number, taken: number): Promise<void> => {
+  const make = async (position: number, savedAt: number): Promise<void> => {
     worker = startWorker('projections/snapshots/snapshotWorker', work);
     try {
       const [code] = await once(worker, 'exit');
       if (code === 0) {
-        done = position;
-        counted = taken;
+        savedCount = position;
+        counted = savedAt;
       }
     } catch (error) {
       log('A snapshot failed; the last one stays', { error });
@@ -51,22 +51,22 @@ export const snapshots = ({ work, every, log }: Needs) => {
 
   return {
     /** Call now and then, with the position of the read models and the number of events projected since the start. */
-    moved: (position: number, taken: number): void => {
-      if (taken - counted >= every && !worker && performance.now() >= notBefore) void make(position, taken);
+    moved: (position: number, savedAt: number): void => {
+      if (savedAt - counted >= every && !worker && performance.now() >= notBefore) void make(position, savedAt);
     },
     soon,
     /** A position that the last snapshot has reached; the snapshot may be newer. */
-    position: (): number => done,
+    position: (): number => savedCount,
     /** Notes the position of a snapshot that exists already. */
     found: (position: number): void => {
-      done = Math.max(done, position);
+      savedCount = Math.max(savedCount, position);
     },
     /** Removes a snapshot that is wrong. The next one is made from the log alone. */
     discard: async (): Promise<void> => {
       await stop();
       // At once, so that no snapshot begins with it meanwhile.
       rmSync(work.file, { force: true });
-      done = 0;
+      savedCount = 0;
       soon();
     },
     stop,

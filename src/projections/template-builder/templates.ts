@@ -2,7 +2,7 @@ import type { Authored } from '../../domain/engine/authors.ts';
 import type { TemplateContent } from '../../domain/template-builder/templateSchemas.ts';
 import { template } from '../../domain/template-builder/templates.ts';
 import { projectGuard } from '../automation-studio/projects.ts';
-import { idOf, made, projection, touched } from '../engine/define.ts';
+import { authorship, idOf, projection, touched } from '../engine/define.ts';
 
 export type TemplateDoc = { readonly _id: string } & TemplateContent & Authored;
 
@@ -10,7 +10,7 @@ export type TemplateDoc = { readonly _id: string } & TemplateContent & Authored;
 export const templates = projection<TemplateDoc>()(template, {
   collection: 'templates',
   on: {
-    templateCreated: (_, event) => ({ _id: idOf(event), ...event.data, ...made(event) }),
+    templateCreated: (_, event) => ({ _id: idOf(event), ...event.data, ...authorship(event) }),
     templateChanged: (doc, event) => doc && { ...doc, ...event.data, ...touched(event) },
     templateRestored: (_, event) => {
       const { imported: __, ...data } = event.data;

@@ -158,8 +158,8 @@ export const claiming = <C extends Claimed>(needs: Claiming<C>) => {
   const gotBefore = async (key: string, wish: Wanted): Promise<Claims<C> | undefined> => {
     const claimed = await gotByFirst(key, wish);
     if (claimed.length === 0) return undefined;
-    const held = await Promise.all(claimed.map(isHeld));
-    const jobs = claimed.filter((_, i) => held[i]);
+    const claimChecks = await Promise.all(claimed.map(isHeld));
+    const jobs = claimed.filter((_, i) => claimChecks[i]);
     if (jobs.length > 0) return { jobs, replayed: true };
     throw new RequestError('conflict', 'What this Idempotency-Key has claimed is not held any more', {
       path: 'Idempotency-Key',
@@ -171,26 +171,26 @@ export const claiming = <C extends Claimed>(needs: Claiming<C>) => {
    * nodes may get the same key at the same time. Each notes a job under the key before it claims it, so the later one
    * finds the earlier one here.
    */
-  const unlessLater = async (key: string, jobs: readonly C[], wanted: Wanted): Promise<Claims<C>> => {
-    const [first] = await gotByFirst(key, wanted);
+  const unlessLater = async (key: string, jobs: readonly C[], request: Wanted): Promise<Claims<C>> => {
+    const [first] = await gotByFirst(key, request);
     const isFirst = ({ id, claim }: C) => id === first?.id && claim === first.claim;
     if (first === undefined || jobs.some(isFirst)) return { jobs, replayed: false };
-    await giveBack(jobs, wanted);
-    return (await gotBefore(key, wanted)) ?? { jobs: [], replayed: false };
+    await giveBack(jobs, request);
+    return (await gotBefore(key, request)) ?? { jobs: [], replayed: false };
   };
 
-  const claim = async (wanted: Wanted, signal: AbortSignal): Promise<readonly C[]> => {
-    const components = new Set(wanted.components);
-    const adapters = wanted.adapters && new Set(wanted.adapters);
-    let actor = wanted.about.actor;
+  const claim = async (request: Wanted, signal: AbortSignal): Promise<readonly C[]> => {
+    const components = new Set(request.components);
+    const adapters = request.adapters && new Set(request.adapters);
+    let actor = request.about.actor;
     const jobs: C[] = [];
-    while (jobs.length < wanted.max) {
+    while (jobs.length < request.max) {
       const wish = { components, adapters, may: (guard: string | undefined) => mayRead(actor, guard) };
-      const most = wanted.max - jobs.length;
+      const most = request.max - jobs.length;
       const waiting = await nextJobs(wish, most, jobs.length > 0 ? noWait : signal);
       if (waiting.length === 0) break;
       try {
-        actor = await wanted.actorNow();
+        actor = await request.actorNow();
       } catch (error) {
         for (const { id } of waiting) {
           queue.giveBack();
@@ -200,7 +200,7 @@ export const claiming = <C extends Claimed>(needs: Claiming<C>) => {
         if (jobs.length > 0) break;
         throw error;
       }
-      const claimed = await claimAll(waiting, actor, wanted);
+      const claimed = await claimAll(waiting, actor, request);
       jobs.push(...claimed.jobs);
       const fault = claimed.faults.find((error) => !isMissing(error));
       if (jobs.length === 0 && fault !== undefined) throw fault;
@@ -213,15 +213,15 @@ export const claiming = <C extends Claimed>(needs: Claiming<C>) => {
    * Gives out jobs: those that wait now, else the next one that comes before `waiting` aborts. None is given to a worker
    * that has gone.
    */
-  return async (wanted: Wanted, waiting: AbortSignal, gone: AbortSignal): Promise<Claims<C>> => {
-    const key = wanted.about.idempotency?.key;
-    const before = key === undefined ? undefined : await gotBefore(key, wanted);
+  return async (request: Wanted, waiting: AbortSignal, leaving: AbortSignal): Promise<Claims<C>> => {
+    const key = request.about.idempotency?.key;
+    const before = key === undefined ? undefined : await gotBefore(key, request);
     if (before) return before;
-    const jobs = await claim(wanted, waiting);
+    const jobs = await claim(request, waiting);
     const got =
-      key === undefined || jobs.length === 0 ? { jobs, replayed: false } : await unlessLater(key, jobs, wanted);
-    if (got.replayed || !gone.aborted) return got;
-    await giveBack(got.jobs, wanted);
+      key === undefined || jobs.length === 0 ? { jobs, replayed: false } : await unlessLater(key, jobs, request);
+    if (got.replayed || !leaving.aborted) return got;
+    await giveBack(got.jobs, request);
     return { jobs: [], replayed: false };
   };
 };

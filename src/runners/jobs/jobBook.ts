@@ -13,7 +13,7 @@ type Needs = {
   /** Resolves once the read models can be read. */
   readonly ready: (signal: AbortSignal) => Promise<void>;
   /** Called with each job that may have changed, as it is now, and its open tasks if it runs a workflow. */
-  readonly seen: (doc: JobDoc, tasks: OpenTasksDoc | undefined) => void;
+  readonly note: (doc: JobDoc, tasks: OpenTasksDoc | undefined) => void;
   readonly log: Log;
 };
 
@@ -37,7 +37,7 @@ export const waitingJobIn = (doc: JobDoc): WaitingJob | undefined => {
 };
 
 /** Reads the jobs that have not ended when it starts, and from then on those that events tell of. */
-export const jobBook = ({ model, ready, seen, log }: Needs) => {
+export const jobBook = ({ model, ready, note, log }: Needs) => {
   const stop = new AbortController();
   let loading = Promise.resolve();
 
@@ -45,7 +45,7 @@ export const jobBook = ({ model, ready, seen, log }: Needs) => {
     const withWorkflow = docs.filter(({ workflow }) => workflow !== null).map(({ _id }) => _id);
     const tasks = withWorkflow.length > 0 ? await documentsOf(model, openTasks, withWorkflow) : [];
     const byJob = new Map(tasks.map((one) => [one._id, one]));
-    for (const doc of docs) seen(doc, byJob.get(doc._id));
+    for (const doc of docs) note(doc, byJob.get(doc._id));
   };
 
   /** All in one list: page after page, jobs that end meanwhile would make others be passed over. */

@@ -46,7 +46,7 @@ export const jobEnds = ({ handle, whyGone, leadership, clock, timeoutHours, look
   /** When the last event of each job happened. */
   const lastEvents = new Map<string, string>();
   const stop = new AbortController();
-  let done = Promise.resolve();
+  let lastWork = Promise.resolve();
 
   const forgetSilence = (id: string): void => {
     silences.remove(id);
@@ -55,20 +55,20 @@ export const jobEnds = ({ handle, whyGone, leadership, clock, timeoutHours, look
 
   const remove = (id: string): void => {
     forgetSilence(id);
-    const known = byJob.get(id);
-    if (!known) return;
+    const alikeJobs = byJob.get(id);
+    if (!alikeJobs) return;
     byJob.delete(id);
-    known.jobs.delete(id);
-    known.queued.delete(id);
-    if (known.jobs.size === 0) alike.delete(keyOf(known.needs));
+    alikeJobs.jobs.delete(id);
+    alikeJobs.queued.delete(id);
+    if (alikeJobs.jobs.size === 0) alike.delete(keyOf(alikeJobs.needs));
   };
 
   const alikeOf = ({ automation, component, workflow, created_by }: JobDoc): Alike => {
     const needs = { automation, component, workflow, created_by };
     const key = keyOf(needs);
-    const known = alike.get(key) ?? { needs, jobs: new Set(), queued: new Set(), isUnread: false };
-    alike.set(key, known);
-    return known;
+    const alikeJobs = alike.get(key) ?? { needs, jobs: new Set(), queued: new Set(), isUnread: false };
+    alike.set(key, alikeJobs);
+    return alikeJobs;
   };
 
   const endQueued = async (id: string, reason: string): Promise<void> => {
@@ -138,11 +138,11 @@ export const jobEnds = ({ handle, whyGone, leadership, clock, timeoutHours, look
     /** The job has not ended. `isWorkedOn`: a worker has it. `isQuiet`: nothing need be heard of it. */
     set: (doc: JobDoc, isWorkedOn = doc.claim !== null, isQuiet = false): void => {
       const { _id: id, status, last_updated: last } = doc;
-      const known = byJob.get(id) ?? alikeOf(doc);
-      byJob.set(id, known);
-      known.jobs.add(id);
-      if (status === 'running' && !isWorkedOn) known.queued.add(id);
-      else known.queued.delete(id);
+      const alikeJobs = byJob.get(id) ?? alikeOf(doc);
+      byJob.set(id, alikeJobs);
+      alikeJobs.jobs.add(id);
+      if (status === 'running' && !isWorkedOn) alikeJobs.queued.add(id);
+      else alikeJobs.queued.delete(id);
       if (isQuiet) forgetSilence(id);
       else countSilence(id, last);
     },
@@ -160,11 +160,11 @@ export const jobEnds = ({ handle, whyGone, leadership, clock, timeoutHours, look
     },
     /** Begins once the jobs that have not ended are known. */
     start: (loaded: Promise<void>): void => {
-      done = watch(loaded);
+      lastWork = watch(loaded);
     },
     stop: async (): Promise<void> => {
       stop.abort();
-      await done;
+      await lastWork;
     },
   };
 };

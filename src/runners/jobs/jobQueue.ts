@@ -72,9 +72,9 @@ export const jobQueue = (starts: Pick<Starts, 'take' | 'giveBack'>) => {
       return new Promise((resolve) => {
         const claimer: Claimer = {
           ...wish,
-          give: (given) => {
+          give: (job) => {
             signal.removeEventListener('abort', giveUp);
-            resolve(given);
+            resolve(job);
           },
         };
         const giveUp = (): void => {

@@ -56,7 +56,7 @@ type Needs = {
 };
 
 /** The progress that the worker with this claim has reported. */
-type Progress = { readonly claim: number; readonly said: JobProgress };
+type Progress = { readonly claim: number; readonly report: JobProgress };
 
 /** The job of a job or of a run of a task. */
 const jobOfWork = (id: string): string => runIn(id)?.job ?? id;
@@ -97,10 +97,10 @@ export const jobWork = ({
     queue.serve();
     tasks.serve();
   };
-  const begun = starts({ limit: startLimit, now: clock.monotonic, opened: serve });
-  const queue = jobQueue(begun);
+  const startTurns = starts({ limit: startLimit, now: clock.monotonic, opened: serve });
+  const queue = jobQueue(startTurns);
   const times = { leadership, clock, lookEveryMs, log };
-  const held = leases({
+  const claimLeases = leases({
     ...times,
     lapse: (id, { claim, until }) =>
       handle(lapseClaim, {
@@ -127,13 +127,13 @@ export const jobWork = ({
     if (isOver) ends.remove(id);
     else ends.set(doc, open ? isWorkedOn(open) : undefined, open ? isQuiet(open) : undefined);
     const isClaimed = claim !== null && !isOver;
-    if (isClaimed) held.set(id, claim);
-    else held.remove(id);
+    if (isClaimed) claimLeases.set(id, claim);
+    else claimLeases.remove(id);
     if (!isClaimed) progress.delete(id);
     if (!doc.workflow) here.seen({ id, status: statusHere(doc), claim });
   };
 
-  const book = jobBook({ model, ready, seen: see, log });
+  const book = jobBook({ model, ready, note: see, log });
   const isGone = async (id: string): Promise<boolean> => (await ends.endIfGone(id, null)) !== undefined;
   const here = builtInWork({
     ...builtIn,
@@ -150,10 +150,10 @@ export const jobWork = ({
   const tasks = taskWork({
     handle,
     events,
-    starts: begun,
+    starts: startTurns,
     times,
     claiming: shared,
-    here: { queue, seen: here.seen },
+    here: { queue, note: here.seen },
     look: book.look,
     isGone,
   });
@@ -164,16 +164,16 @@ export const jobWork = ({
      * Gives out jobs to a worker: those that wait now, else the next one within this time. None once the worker has
      * gone, or the service stops.
      */
-    claim: (wanted: Wanted, waitMs: number, gone: AbortSignal): Promise<Claims<ClaimedJob>> =>
-      waits.wait(waitMs, gone, (signal) => claim(wanted, signal, gone)),
+    claim: (request: Wanted, waitMs: number, leaving: AbortSignal): Promise<Claims<ClaimedJob>> =>
+      waits.wait(waitMs, leaving, (signal) => claim(request, signal, leaving)),
     /** The same for tasks of jobs that run workflows. */
-    claimTasks: (wanted: Wanted, waitMs: number, gone: AbortSignal): Promise<Claims<ClaimedTask>> =>
-      waits.wait(waitMs, gone, (signal) => tasks.claim(wanted, signal, gone)),
+    claimTasks: (request: Wanted, waitMs: number, leaving: AbortSignal): Promise<Claims<ClaimedTask>> =>
+      waits.wait(waitMs, leaving, (signal) => tasks.claim(request, signal, leaving)),
     /** How many tasks of jobs that run workflows are open. */
     taskCounts: (): TaskCounts => tasks.counts(),
     /** The limits have changed. */
     limitsChanged: (): void => {
-      begun.changed();
+      startTurns.changed();
       here.changed();
     },
     /** Ends the job at a step of the worker with this claim, if something that it needs is gone. */
@@ -184,25 +184,25 @@ export const jobWork = ({
       waits.stop();
     },
     /** Notes how far a job is, as the worker with this claim says. */
-    noteProgress: (id: string, claim: number, said: JobProgress): void => {
-      progress.set(id, { claim, said });
+    noteProgress: (id: string, claim: number, report: JobProgress): void => {
+      progress.set(id, { claim, report });
       for (const listener of listeners) listener(id);
     },
     /** The same for a run of a task; only this node shows it. */
     noteTaskProgress: (id: string, claim: number, news: JobProgress): void =>
-      void progress.set(id, { claim, said: news }),
+      void progress.set(id, { claim, report: news }),
     /** How far a run of a task is, as this node has heard; null: no worker with this claim has said it. */
     taskProgressOf: (id: string, claim: number | undefined): JobProgress | null => {
       const last = progress.get(id);
-      return last && last.claim === claim ? last.said : null;
+      return last && last.claim === claim ? last.report : null;
     },
     /** Calls the listener with each job of which a worker says how far it is. */
     onProgress: (listener: (id: string) => void): void => void listeners.push(listener),
     /** How far a job is, as this node has heard; null: nobody has it now, or its worker has not said it here. */
     progressOf: (doc: Pick<JobDoc, '_id' | 'status' | 'claim'>): JobProgress | null => {
-      const known = progress.get(doc._id);
-      const isOfClaim = known?.claim === doc.claim?.claim;
-      return known && isOfClaim && !hasEnded(doc) ? known.said : null;
+      const progressOfJob = progress.get(doc._id);
+      const isOfClaim = progressOfJob?.claim === doc.claim?.claim;
+      return progressOfJob && isOfClaim && !hasEnded(doc) ? progressOfJob.report : null;
     },
     /** To be called with events of jobs: `onOwn` with those that this node stores, `onEvent` once their documents are readable. */
     onOwn: measures.onOwn,
@@ -214,7 +214,7 @@ export const jobWork = ({
     categories: new Set([job.category]),
     start: (): void => {
       ends.start(book.start());
-      held.start();
+      claimLeases.start();
       tasks.start();
       here.start();
     },
@@ -225,8 +225,8 @@ export const jobWork = ({
     stop: async (): Promise<void> => {
       here.breakOff();
       await here.leave();
-      begun.stop();
-      await Promise.all([held.stop(), tasks.stop(), book.stop()]);
+      startTurns.stop();
+      await Promise.all([claimLeases.stop(), tasks.stop(), book.stop()]);
       await ends.stop();
     },
   };

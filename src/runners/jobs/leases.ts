@@ -35,15 +35,15 @@ export const leases = ({
   const leases = spans(clock);
   const claims = new Map<string, Held>();
   const stop = new AbortController();
-  let done = Promise.resolve();
+  let lastWork = Promise.resolve();
 
   const release = async (id: string): Promise<void> => {
-    const held = claims.get(id);
-    if (held === undefined || stop.signal.aborted) return;
+    const currentClaim = claims.get(id);
+    if (currentClaim === undefined || stop.signal.aborted) return;
     // If it is not released now, it is looked at again. If it is, it is removed.
     leases.begin(id, lookEveryMs);
     try {
-      await lapse(id, held);
+      await lapse(id, currentClaim);
     } catch (error) {
       log('A claim could not be released; it is tried again', { job: id, error });
     }
@@ -59,8 +59,8 @@ export const leases = ({
   return {
     /** The job is claimed. */
     set: (id: string, { claim, until }: Held): void => {
-      const known = claims.get(id);
-      if (known?.claim === claim && known.until === until) return;
+      const currentClaim = claims.get(id);
+      if (currentClaim?.claim === claim && currentClaim.until === until) return;
       claims.set(id, { claim, until });
       leases.resume(id, { since: until - longestMs, ms: longestMs });
     },
@@ -70,11 +70,11 @@ export const leases = ({
       leases.remove(id);
     },
     start: (): void => {
-      done = watch();
+      lastWork = watch();
     },
     stop: async (): Promise<void> => {
       stop.abort();
-      await done;
+      await lastWork;
     },
   };
 };

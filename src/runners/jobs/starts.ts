@@ -16,17 +16,17 @@ const longestTimer = 2 ** 31 - 1;
 export const starts = ({ limit, now, opened }: Needs) => {
   let window = 0;
   let windowMs = 0;
-  let begun = 0;
+  let startCount = 0;
   let timer: NodeJS.Timeout | undefined;
 
   const wakeLater = (): void => {
-    const left = Math.ceil((window + 1) * windowMs - now());
+    const remainingMs = Math.ceil((window + 1) * windowMs - now());
     timer ??= setTimeout(
       () => {
         timer = undefined;
         opened();
       },
-      Math.min(Math.max(1, left), longestTimer),
+      Math.min(Math.max(1, remainingMs), longestTimer),
     ).unref();
   };
 
@@ -43,18 +43,18 @@ export const starts = ({ limit, now, opened }: Needs) => {
       if (current !== window || length !== windowMs) {
         window = current;
         windowMs = length;
-        begun = 0;
+        startCount = 0;
       }
-      if (most > 0 && begun >= most) {
+      if (most > 0 && startCount >= most) {
         wakeLater();
         return false;
       }
-      begun++;
+      startCount++;
       return true;
     },
     /** A job that was counted did not begin after all. */
     giveBack: (): void => {
-      begun = Math.max(0, begun - 1);
+      startCount = Math.max(0, startCount - 1);
     },
     /** The limit has changed. */
     changed: (): void => {

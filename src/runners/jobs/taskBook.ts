@@ -15,7 +15,7 @@ type Times = { readonly set: (id: string, time: Held) => void; readonly remove: 
 type Needs = {
   readonly queue: Pick<JobQueue, 'add' | 'remove'>;
   /** The jobs that this node may carry out itself: tasks wait among them, in the same turns. */
-  readonly here: { readonly queue: Pick<JobQueue, 'add' | 'remove'>; readonly seen: (work: WorkNow) => void };
+  readonly here: { readonly queue: Pick<JobQueue, 'add' | 'remove'>; readonly note: (work: WorkNow) => void };
   /** The leases of workers. */
   readonly leases: Times;
   /** The times at which tasks go on by themselves. */
@@ -70,7 +70,7 @@ export const taskBook = ({ queue, here, leases, timers }: Needs) => {
   const forget = (id: string): void => {
     queue.remove(id);
     here.queue.remove(id);
-    here.seen({ id, status: 'ended', claim: null });
+    here.note({ id, status: 'ended', claim: null });
     leases.remove(id);
     timers.remove(id);
   };
@@ -82,7 +82,7 @@ export const taskBook = ({ queue, here, leases, timers }: Needs) => {
     const line = to && 'platform' in to ? here.queue : queue;
     if (waiting) line.add(waiting);
     else line.remove(id);
-    if (line !== queue) here.seen({ id, status: status === 'error' ? 'ended' : status, claim });
+    if (line !== queue) here.note({ id, status: status === 'error' ? 'ended' : status, claim });
     if (claim && claim.until !== null && status !== 'error') leases.set(id, { claim: claim.claim, until: claim.until });
     else leases.remove(id);
     // A paused job goes on with what is due once it is resumed.

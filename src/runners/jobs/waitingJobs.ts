@@ -75,7 +75,7 @@ const firstTurn = (turns: Map<string, Turn>, wish: Wish): Found | undefined => {
  * oldest job comes first.
  */
 export const waitingJobs = () => {
-  const known = new Map<string, WaitingJob>();
+  const waitingById = new Map<string, WaitingJob>();
   const components = new Map<string, Map<string, Turn>>();
   let turnsGiven = 0;
 
@@ -96,9 +96,9 @@ export const waitingJobs = () => {
   };
 
   const remove = (id: string): void => {
-    const job = known.get(id);
+    const job = waitingById.get(id);
     if (!job) return;
-    known.delete(id);
+    waitingById.delete(id);
     for (const component of wordsOf(job)) removeFrom(component, job);
   };
 
@@ -115,9 +115,9 @@ export const waitingJobs = () => {
   return {
     add: (job: WaitingJob): void => {
       // All tasks of a job are told anew with each change of it. Its turn does not come later by that.
-      if (isSame(known.get(job.id), job)) return;
+      if (isSame(waitingById.get(job.id), job)) return;
       remove(job.id);
-      known.set(job.id, job);
+      waitingById.set(job.id, job);
       for (const component of wordsOf(job)) addTo(component, job);
     },
     remove,
@@ -129,13 +129,13 @@ export const waitingJobs = () => {
         if (found && found.turn.since < (next?.turn.since ?? Infinity)) next = found;
       }
       const id = next?.line.first()?.id;
-      const job = id === undefined ? undefined : known.get(id);
+      const job = id === undefined ? undefined : waitingById.get(id);
       if (!next || !job) return undefined;
       goToEnd(next.turns, next.key, next.turn.lines);
       remove(job.id);
       return job;
     },
-    has: (id: string): boolean => known.has(id),
-    size: (): number => known.size,
+    has: (id: string): boolean => waitingById.has(id),
+    size: (): number => waitingById.size,
   };
 };

@@ -100,9 +100,9 @@ export const schedules = (needs: Needs) => {
     prepare: async (): Promise<void> => {
       if (!(await fired.isNew())) return;
       // Read models may be made anew after an upgrade. What is due meanwhile is not lost.
-      const begun = guardedClock.now();
+      const startedAt = guardedClock.now();
       await ready(signal);
-      await beginAll(begun, { model, handle });
+      await beginAll(startedAt, { model, handle });
       await fired.beginAtHead();
     },
     start: (): void => {
@@ -165,13 +165,14 @@ const firedReading =
         return refused.add(trigger, started.refusal, { event: event.id, instant: instantOf(event) });
       },
       retry: {
-        park: async (event, error, tried) => {
-          await unlessUnusable(park(event, error, tried), (failure) =>
+        park: async (event, error, attempts) => {
+          await unlessUnusable(park(event, error, attempts), (failure) =>
             log('A run of a schedule cannot be parked', { ...aboutOf(event), error: failure }),
           );
         },
         onWait: (event, error) => log('A run of a schedule waits', { ...aboutOf(event), error }),
-        onFailure: (event, error, tried) => log('A run of a schedule failed', { ...aboutOf(event), tried, error }),
+        onFailure: (event, error, attempts) =>
+          log('A run of a schedule failed', { ...aboutOf(event), tried: attempts, error }),
       },
       tick: refused.tidy,
     };
@@ -198,20 +199,20 @@ const retryingRuns = ({ store, tools, handle }: RetryNeeds, { start }: Pick<Star
 type UpgradeNeeds = { readonly model: Pick<ReadStore, 'list' | 'getMany'>; readonly handle: Handle };
 
 /** Begins all schedules that an earlier version has stored, which did not run them. */
-const beginAll = async (begun: number, { model, handle }: UpgradeNeeds): Promise<void> => {
+const beginAll = async (startedAt: number, { model, handle }: UpgradeNeeds): Promise<void> => {
   const begin = async ({ trigger: id, cause }: PlanDoc): Promise<void> => {
-    const input = { begun, cause };
+    const input = { begun: startedAt, cause };
     const about = { operation: setSchedule.name, requestId: randomUUID(), causation: cause };
     await handle(setSchedule, { id, input, actor: platform, ...about });
   };
   for await (const entries of pagesOf(model, schedulePlans, { sort: 'trigger', order: 1 })) {
     const plans = entries.map((entry) => documentIn(schedulePlans, entry));
-    const begun = await documentsOf(
+    const scheduleDocuments = await documentsOf(
       model,
       triggerSchedules,
       plans.map(({ trigger }) => trigger),
     );
-    const known = new Set(begun.map(({ trigger }) => trigger));
-    await Promise.all(plans.filter(({ trigger }) => !known.has(trigger)).map(begin));
+    const triggerIds = new Set(scheduleDocuments.map(({ trigger }) => trigger));
+    await Promise.all(plans.filter(({ trigger }) => !triggerIds.has(trigger)).map(begin));
   }
 };

@@ -35,7 +35,7 @@ const firedIn = (event: StoredEvent): Recorded<Fired> => {
   return read as Recorded<Fired>; // only events of this type come here
 };
 
-const gone = { refusal: { reason: 'gone', message: 'No such trigger' } } as const;
+const noSuchTrigger = { refusal: { reason: 'gone', message: 'No such trigger' } } as const;
 
 /** The outcomes of instants that have fired: each function stores one of the outcomes. */
 export const starting = (needs: StartingNeeds, signal: AbortSignal) => {
@@ -52,7 +52,7 @@ export const starting = (needs: StartingNeeds, signal: AbortSignal) => {
     const { exists, content } = await tools.state(trigger, triggerId);
     if (!exists || content?.type !== 'schedule') {
       const isStarted = job.exists(await tools.state(job, data.job));
-      return isStarted ? { job: data.job, at: metadata.at, isNew: false } : gone;
+      return isStarted ? { job: data.job, at: metadata.at, isNew: false } : noSuchTrigger;
     }
     const target = await tools.state(automation, content.actionId);
     const signature = await tools.signature(trigger, triggerId);
@@ -83,8 +83,8 @@ export const starting = (needs: StartingNeeds, signal: AbortSignal) => {
       const { last } = await tools.state(triggerRuns, id);
       if (last !== refused.event) await refuse(id, refused, last);
     },
-    park: (event: StoredEvent, error: unknown, tried: number): Promise<void> =>
-      park(event, { trigger: splitStream(event.stream).id, error, tried }),
+    park: (event: StoredEvent, error: unknown, attempts: number): Promise<void> =>
+      park(event, { trigger: splitStream(event.stream).id, error, attempts }),
   };
 };
 

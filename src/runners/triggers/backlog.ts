@@ -33,7 +33,7 @@ export const backlog = (
   { store, past, fits, mayFire }: BacklogNeeds,
 ): Backlog<Firing> => {
   let position = from;
-  let known: Known | undefined;
+  let cachedBacklog: Known | undefined;
 
   const knownAt = async (at: number): Promise<Known> => {
     const definition = await past.trigger(trigger, at);
@@ -46,14 +46,14 @@ export const backlog = (
     if (about?.kind === 'trigger' && about.id === trigger) {
       const next = triggerAfter(definition, event);
       const same = next?.content.actionId === definition?.content.actionId;
-      known = {
+      cachedBacklog = {
         definition: next,
         automation: same ? automation : next && (await past.automation(next.content.actionId, event.position)),
       };
       return waitedFor(next) !== waitedFor(definition);
     }
     if (about?.kind === 'automation' && about.id === definition?.content.actionId)
-      known = { definition, automation: automationAfter(automation, event) };
+      cachedBacklog = { definition, automation: automationAfter(automation, event) };
     return false;
   };
 
@@ -72,13 +72,13 @@ export const backlog = (
       let count = 0;
       for (let again = true; again; ) {
         again = false;
-        known ??= await knownAt(position);
-        const type = waitedFor(known.definition);
+        cachedBacklog ??= await knownAt(position);
+        const type = waitedFor(cachedBacklog.definition);
         const types = type === undefined ? definitionTypes : [...definitionTypes, type];
         for await (const batch of store.readAll(position, types)) {
           for (const event of batch.events) {
-            again = await learn(event, known);
-            const firing = firingBy(event, known);
+            again = await learn(event, cachedBacklog);
+            const firing = firingBy(event, cachedBacklog);
             if (firing) take(firing, position);
             if (firing) count++;
             position = event.position;

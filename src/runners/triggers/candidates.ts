@@ -95,9 +95,9 @@ export const candidates = (): Candidates => {
 };
 
 const added = <K, V>(to: Map<K, V>, key: K, make: () => V): V => {
-  const known = to.get(key) ?? make();
-  to.set(key, known);
-  return known;
+  const existing = to.get(key) ?? make();
+  to.set(key, existing);
+  return existing;
 };
 
 /** The pin whose values the fewest other triggers wait for. */

@@ -85,13 +85,14 @@ export const carrying = (needs: Needs): Required<Taking<Carried>> & { readonly w
       return undefined;
     },
     retry: {
-      park: async (run, error, tried) => {
+      park: async (run, error, attempts) => {
         const unusable = (failure: unknown): void =>
           log('A stream of a run cannot be used', { ...aboutOf(run), error: failure });
-        if (!(await unlessUnusable(hasJob(run), unusable))) await unlessUnusable(park(run, error, tried), unusable);
+        if (!(await unlessUnusable(hasJob(run), unusable))) await unlessUnusable(park(run, error, attempts), unusable);
       },
       onWait: (run, error) => log('A run of a trigger waits', { ...aboutOf(run), error }),
-      onFailure: (run, error, tried) => log('A run of a trigger failed', { ...aboutOf(run), tried, error }),
+      onFailure: (run, error, attempts) =>
+        log('A run of a trigger failed', { ...aboutOf(run), tried: attempts, error }),
     },
     /** To be called when the trigger has changed: it may have been disabled. */
     wake: (trigger) => naps.get(trigger)?.(),

@@ -28,7 +28,7 @@ const typesOf = (evolve: object): readonly string[] => Object.keys(evolve).map((
 /** The types of the events that make definitions. */
 export const definitionTypes: readonly string[] = [...typesOf(trigger.evolve), ...typesOf(automation.evolve)];
 
-const known = new Set(definitionTypes);
+const definitionTypeSet = new Set(definitionTypes);
 
 /** What an event of the log is about, if it makes a definition. */
 export const aboutDefinition = ({
@@ -37,7 +37,7 @@ export const aboutDefinition = ({
 }: Pick<StoredEvent, 'stream' | 'type'>):
   | { readonly kind: 'trigger' | 'automation'; readonly id: string }
   | undefined => {
-  if (!known.has(type)) return undefined;
+  if (!definitionTypeSet.has(type)) return undefined;
   const { category, id } = splitStream(stream);
   const topic = type.slice(source.length + 1);
   if (category === trigger.category && Object.hasOwn(trigger.evolve, topic)) return { kind: 'trigger', id };

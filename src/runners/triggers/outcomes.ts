@@ -37,11 +37,11 @@ export const outcomes = ({ handle, operation, outcome }: Needs) => ({
   },
   park: async (
     { id, stream, revision }: Pick<StoredEvent, 'id' | 'stream' | 'revision'>,
-    { trigger, error, tried }: { readonly trigger: string; readonly error: unknown; readonly tried: number },
+    { trigger, error, attempts }: { readonly trigger: string; readonly error: unknown; readonly attempts: number },
     about: Partial<Request> = {},
   ): Promise<void> => {
     const reason = error instanceof Error ? error.message : String(error);
-    const input = { stream, revision, reason, trigger, tries: tried };
+    const input = { stream, revision, reason, trigger, tries: attempts };
     const request = { operation, requestId: id, causation: id, ...about, actor: platform };
     await handle(parkReaction, { ...request, id: parkedIdOf(id, trigger), input });
     outcome('parked');

@@ -24,7 +24,7 @@ type Viewing<Viewer> = {
 type DecideNeeds<Viewer> = Viewing<Viewer> & {
   readonly state: Tools['state'];
   /** Resolves once the read models show the position, and all that this node has acknowledged. */
-  readonly reached: (position: number) => Promise<void>;
+  readonly whenProjected: (position: number) => Promise<void>;
 };
 
 /**
@@ -32,13 +32,13 @@ type DecideNeeds<Viewer> = Viewing<Viewer> & {
  * so neither a job nor a refusal tells of it.
  */
 const decider =
-  <Viewer extends { readonly actor: Actor }>({ viewerOf, sees, state, reached }: DecideNeeds<Viewer>) =>
+  <Viewer extends { readonly actor: Actor }>({ viewerOf, sees, state, whenProjected }: DecideNeeds<Viewer>) =>
   async ({ event, read, definition: { content, account } }: Firing): Promise<Verdict> => {
     const refused = (reason: 'rights' | 'loop', message: string): Verdict => ({
       kind: 'refused',
       refusal: { reason, message },
     });
-    await reached(event.position);
+    await whenProjected(event.position);
     const viewer = account === null ? undefined : await viewerOf(account);
     if (!viewer) return refused('rights', 'The account of the trigger is deleted or inactive');
     if (!(await sees(viewer, event))) return { kind: 'unseen' };
@@ -102,7 +102,7 @@ export const starting = <Viewer extends { readonly actor: Actor }>(needs: Starti
     if (read instanceof Error) throw read;
     if (!automation) return { refusal: { reason: 'gone', message: 'The trigger had no automation' } };
     const jobId = jobIdOf(id, event.id);
-    const done = await run({
+    const outcome = await run({
       trigger: { id, content },
       automation: { id: content.actionId, content: automation },
       actor: async () => (account === null ? undefined : (await needs.viewerOf(account))?.actor),
@@ -114,8 +114,8 @@ export const starting = <Viewer extends { readonly actor: Actor }>(needs: Starti
       about: aboutOf(firing),
       signal: stop,
     });
-    if ('refused' in done) return { refusal: { reason: done.refused.reason, message: done.refused.message } };
-    return { job: jobId, at: done.at, isNew: done.job.changed };
+    if ('refused' in outcome) return { refusal: { reason: outcome.refused.reason, message: outcome.refused.message } };
+    return { job: jobId, at: outcome.at, isNew: outcome.job.changed };
   };
 
   /** Starts a job, and tells what became of it. */
@@ -149,8 +149,8 @@ export const starting = <Viewer extends { readonly actor: Actor }>(needs: Starti
     endedSince,
     hasJob,
     refuse,
-    park: (firing: Firing, error: unknown, tried: number): Promise<void> =>
-      park(firing.event, { trigger: firing.definition.id, error, tried }, aboutOf(firing)),
+    park: (firing: Firing, error: unknown, attempts: number): Promise<void> =>
+      park(firing.event, { trigger: firing.definition.id, error, attempts }, aboutOf(firing)),
     fits,
   };
 };

@@ -9,12 +9,12 @@ import { transformed } from './transformation.ts';
 /** The work that waits for templates. */
 let waiting: Job | undefined;
 
-const rendered = (given: Template | Supplied): Message => {
-  const job = 'supplied' in given ? waiting : newJob(given);
+const rendered = (message: Template | Supplied): Message => {
+  const job = 'supplied' in message ? waiting : newJob(message);
   // Finished work takes no memory from the next.
   waiting = undefined;
   if (!job) throw new Error('The engine has no work');
-  if ('supplied' in given) job.add(given.supplied);
+  if ('supplied' in message) job.add(message.supplied);
   try {
     const outcome = job.attempt();
     if ('wanted' in outcome) waiting = job;
@@ -25,26 +25,26 @@ const rendered = (given: Template | Supplied): Message => {
   }
 };
 
-const answer = (given: Message): void => {
-  process.send?.(given);
+const answer = (message: Message): void => {
+  process.send?.(message);
 };
 
-const carriedOn = async (given: Work | Supplied): Promise<Message> => {
-  if ('configuration' in given) return compared(given);
-  if ('nativeConfig' in given) return evaluateGeneration(given);
-  if ('texts' in given) return evaluateTranslation(given);
-  if ('deviceType' in given) return specified(given);
-  if ('unit' in given) return evaluateDiff(given);
-  if ('goal' in given) return evaluateWay(given);
-  if ('running' in given) return evaluatePrediction(given);
-  if ('after' in given) return evaluateFollowing(given);
-  if ('document' in given) return transformed(given);
+const carriedOn = async (message: Work | Supplied): Promise<Message> => {
+  if ('configuration' in message) return compared(message);
+  if ('nativeConfig' in message) return evaluateGeneration(message);
+  if ('texts' in message) return evaluateTranslation(message);
+  if ('deviceType' in message) return specified(message);
+  if ('unit' in message) return evaluateDiff(message);
+  if ('goal' in message) return evaluateWay(message);
+  if ('running' in message) return evaluatePrediction(message);
+  if ('after' in message) return evaluateFollowing(message);
+  if ('document' in message) return transformed(message);
   // Only an engine that may turn text into code can load it.
-  if ('workflow' in given) return (await import('./simulation.ts')).simulated(given);
-  return 'expression' in given ? evaluate(given) : rendered(given);
+  if ('workflow' in message) return (await import('./simulation.ts')).simulated(message);
+  return 'expression' in message ? evaluate(message) : rendered(message);
 };
 
 // The process ends by itself when the service is gone: then nothing is left to listen to. It also ends by an error that
 // nobody expects.
-process.on('message', (given: Work | Supplied) => void carriedOn(given).then(answer));
+process.on('message', (message: Work | Supplied) => void carriedOn(message).then(answer));
 answer('ready');

@@ -143,9 +143,9 @@ type Question = {
 
 const ask = ({ child, assignment: { work, supply }, limits, signal, tellUsed }: Question): Promise<Outcome | Cut> =>
   new Promise((resolve, reject) => {
-    const begun = performance.now();
+    const startedAt = performance.now();
     const usedBefore = processorMs(child.pid);
-    const wall = (): number => performance.now() - begun;
+    const wall = (): number => performance.now() - startedAt;
     const used = (): number => {
       const now = processorMs(child.pid);
       // Where the processor time is not known, real time counts instead.
@@ -155,9 +155,9 @@ const ask = ({ child, assignment: { work, supply }, limits, signal, tellUsed }: 
       if (used() > limits.processorMs) settle('late');
       else if (wall() > limits.wallMs) settle('starved');
     };
-    let settled = false;
+    let isSettled = false;
     const end = (): void => {
-      settled = true;
+      isSettled = true;
       clearInterval(looking);
       tellUsed(used());
       child.off('message', onMessage).off('exit', onExit);
@@ -178,10 +178,10 @@ const ask = ({ child, assignment: { work, supply }, limits, signal, tellUsed }: 
       else
         supply(message.wanted).then(
           (supplied) => {
-            if (!settled) child.send({ supplied }, () => undefined);
+            if (!isSettled) child.send({ supplied }, () => undefined);
           },
           (error: unknown) => {
-            if (!settled) fail(error);
+            if (!isSettled) fail(error);
           },
         );
     };

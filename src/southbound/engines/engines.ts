@@ -43,13 +43,14 @@ const starved = ({ wallMs }: EngineLimits): RequestError =>
 
 /** The function that finds the texts of templates that a render wants. */
 const supplier = (find: Rendering['find']): Assignment['supply'] => {
-  let left: number = templateLimits.size;
+  let remaining: number = templateLimits.size;
   return async (names) => {
     const found: Texts[number][] = [];
     for (const name of names) {
       const text = (await find(name)) ?? null;
-      left -= text?.length ?? 0;
-      if (left < 0) throw unrendered(1, `The templates that it uses have more than ${templateLimits.size} characters`);
+      remaining -= text?.length ?? 0;
+      if (remaining < 0)
+        throw unrendered(1, `The templates that it uses have more than ${templateLimits.size} characters`);
       found.push([name, text]);
     }
     return found;
@@ -80,9 +81,9 @@ export const engines = (count: () => number = () => usualCount, limits = usualLi
   let closed = false;
 
   const started = (): EngineProcess => {
-    const made = engineProcess(limits);
-    all.add(made);
-    return made;
+    const newProcess = engineProcess(limits);
+    all.add(newProcess);
+    return newProcess;
   };
 
   /** Ends idle engines that are too many. */

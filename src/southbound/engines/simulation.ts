@@ -46,9 +46,9 @@ class Needed extends Error {
 
 /** Runs a workflow without a job. Memory, and the time of one step, are limited by whoever runs this process. */
 export const simulated = ({ workflow, self, now, variables, answers, transformations }: SimulationRun): Evaluated => {
-  const begun = process.cpuUsage();
+  const startUsage = process.cpuUsage();
   const isOver = (): boolean => {
-    const { user, system } = process.cpuUsage(begun);
+    const { user, system } = process.cpuUsage(startUsage);
     return user + system > mostMicroseconds;
   };
   const transform: Transform = (members, runId) => {

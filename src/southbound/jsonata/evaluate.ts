@@ -66,13 +66,13 @@ export const evaluate = async ({ expression, input }: Expression): Promise<Evalu
   }
 };
 
-type Native = { readonly implementation: (this: unknown, ...given: unknown[]) => unknown };
+type Native = { readonly implementation: (this: unknown, ...args: unknown[]) => unknown };
 
 /** JSONata's `$toMillis`, without the day on which it is asked: a picture must say the date. */
 const toMillis = async (): Promise<Native['implementation']> => {
   const { implementation } = (await jsonata('$toMillis').evaluate(undefined)) as Native;
   const today = new Proxy({}, { get: () => failsWith('A time must have its date: there is no present day') });
-  return (...given) => implementation.call({ environment: { timestamp: today } }, ...given);
+  return (...args) => implementation.call({ environment: { timestamp: today } }, ...args);
 };
 
 const failsWith = (message: string): never => {

@@ -16,7 +16,7 @@ type Needs = {
   readonly log: LogUrl;
   readonly warn: Log;
   /** Is told how far the index has come, and where it shall come. Then reads wait as long as it grows. */
-  readonly growing?: (reached: number, wanted: number) => void;
+  readonly growing?: (position: number, target: number) => void;
 };
 
 // So many events may be missing before the index is brought up to date although nobody asks.
@@ -35,8 +35,8 @@ export const auditIndex = ({ folder, log, warn, growing }: Needs) => {
   const waiting = waitingForIndex({ patienceMs, whileItGrows: growing !== undefined });
   let worker: Worker | undefined;
   let db: Connection | undefined;
-  let reached = -1;
-  let wanted = 0;
+  let lastPosition = -1;
+  let targetPosition = 0;
   let unasked = 0;
   let stopped = false;
 
@@ -44,7 +44,7 @@ export const auditIndex = ({ folder, log, warn, growing }: Needs) => {
     worker = undefined;
     db?.close();
     db = undefined;
-    reached = -1;
+    lastPosition = -1;
   };
 
   const forget = (message: string): void => {
@@ -65,7 +65,7 @@ export const auditIndex = ({ folder, log, warn, growing }: Needs) => {
       file,
     });
     close();
-    ask(wanted);
+    ask(targetPosition);
     return true;
   };
 
@@ -82,9 +82,9 @@ export const auditIndex = ({ folder, log, warn, growing }: Needs) => {
       goBack();
       return;
     }
-    reached = news.reached;
-    growing?.(reached, wanted);
-    waiting.reached(reached);
+    lastPosition = news.reached;
+    growing?.(lastPosition, targetPosition);
+    waiting.reached(lastPosition);
   };
 
   const started = (): Worker => {
@@ -101,8 +101,8 @@ export const auditIndex = ({ folder, log, warn, growing }: Needs) => {
 
   /** Asks the thread for everything up to a position. */
   const ask = (position: number): void => {
-    if (stopped || (worker && position <= wanted)) return;
-    wanted = position;
+    if (stopped || (worker && position <= targetPosition)) return;
+    targetPosition = position;
     unasked = 0;
     worker ??= started();
     worker.postMessage(position);
@@ -110,7 +110,7 @@ export const auditIndex = ({ folder, log, warn, growing }: Needs) => {
 
   const upTo = async (position: number): Promise<void> => {
     if (stopped) throw unavailable('The service is shutting down');
-    if (position <= reached) return;
+    if (position <= lastPosition) return;
     const there = waiting.upTo(position);
     ask(position);
     await there;
@@ -121,7 +121,7 @@ export const auditIndex = ({ folder, log, warn, growing }: Needs) => {
     moved: (position: number): void => {
       unasked++;
       // Later positions tell nothing: those of EventStoreDB are bytes.
-      const isFirst = wanted === 0 && position >= mostBehind;
+      const isFirst = targetPosition === 0 && position >= mostBehind;
       if (isFirst || unasked >= mostBehind) ask(position);
     },
     /**

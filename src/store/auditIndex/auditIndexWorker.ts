@@ -38,31 +38,31 @@ const opened = async () => {
   const { db, ...index } = await openIndex(file, log, indexers);
   writing = false;
   const writers = indexers.map(({ writer }) => writer(db));
-  let reached = index.reached()?.position ?? 0;
+  let lastPosition = index.lastPlace()?.position ?? 0;
 
   /** False if another process has written: then the events are read again. */
   const write = (events: readonly StoredEvent[], position: number): boolean => {
     const parsed = events.map(indexed);
     const last = events.at(-1);
     db.exec('BEGIN IMMEDIATE');
-    const others = index.reached()?.position ?? 0;
+    const others = index.lastPlace()?.position ?? 0;
     // A command of the operator may fill the same file meanwhile.
-    if (others !== reached) {
+    if (others !== lastPosition) {
       db.exec('ROLLBACK');
-      reached = others;
+      lastPosition = others;
       return false;
     }
-    for (const add of writers) add(parsed, reached);
+    for (const add of writers) add(parsed, lastPosition);
     index.setReached({ position, event: last?.position === position ? last.id : '' });
     db.exec('COMMIT');
-    reached = position;
+    lastPosition = position;
     return true;
   };
 
   const take = async (target: number): Promise<void> => {
-    while (reached < target) {
+    while (lastPosition < target) {
       let read: (readonly StoredEvent[])[] = [];
-      for await (const { events, position } of log.readAll(reached, filter)) {
+      for await (const { events, position } of log.readAll(lastPosition, filter)) {
         if (ended) return;
         read.push(events);
         if (read.length < partsAtOnce && position < target) continue;
@@ -71,12 +71,12 @@ const opened = async () => {
         writing = false;
         if (!isWritten) break;
         read = [];
-        tell({ reached });
+        tell({ reached: lastPosition });
       }
       // A reader of EventStoreDB may be behind the writer for a moment.
-      if (reached < target) await pause(behindMs);
+      if (lastPosition < target) await pause(behindMs);
     }
-    tell({ reached });
+    tell({ reached: lastPosition });
   };
   const close = async (): Promise<void> => {
     db.close();

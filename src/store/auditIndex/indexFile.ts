@@ -10,7 +10,7 @@ type Reached = { readonly position: number; readonly event: string };
 export type IndexFile = {
   readonly db: Connection;
   /** Undefined if the index was made from another log. */
-  readonly reached: () => Reached | undefined;
+  readonly lastPlace: () => Reached | undefined;
   /** Notes how far the index has come; within the transaction of what it has taken in. */
   readonly setReached: (to: Reached) => void;
 };
@@ -44,7 +44,7 @@ const madeFrom = (db: Connection, log: string): IndexFile => {
   const set = db.prepare('UPDATE reached SET position = ?, event = ?');
   return {
     db,
-    reached: () => {
+    lastPlace: () => {
       const row = get.get(log) as [position: number, event: string] | undefined;
       return row && { position: row[0], event: row[1] };
     },
@@ -100,7 +100,7 @@ export const openIndex = async (file: string, log: EventStore, indexers: readonl
     db = withSchema(file, schema, log.id);
   }
   const index = madeFrom(db, log.id);
-  const reached = index.reached();
-  if (reached === undefined || !(await goesOn(log, reached))) makeAnew(db, schema, log.id);
+  const lastPlace = index.lastPlace();
+  if (lastPlace === undefined || !(await goesOn(log, lastPlace))) makeAnew(db, schema, log.id);
   return index;
 };

@@ -34,7 +34,7 @@ export async function* arriving(
   let size = 0;
   let failure: Error | undefined;
   let over = false;
-  let left = false;
+  let hasLeft = false;
   let call: Call | undefined;
   let wake = (): void => undefined;
   const woken = (): void => wake();
@@ -42,12 +42,12 @@ export async function* arriving(
     failure ??= error;
     wake();
   };
-  const given = (): void => failed(new Silence());
+  const onSilence = (): void => failed(new Silence());
   const cancel = (): void => {
-    left = true;
+    hasLeft = true;
     call?.cancel();
   };
-  const taken = (answer: Answer): void => {
+  const onAnswer = (answer: Answer): void => {
     waiting.push(answer);
     size += sizeOf(answer);
     if (size > bytes) call?.pause();
@@ -59,20 +59,20 @@ export async function* arriving(
     opened
       .on('data', (answer: Answer) => {
         connection.heard();
-        taken(answer);
+        onAnswer(answer);
       })
       .on('end', () => {
         over = true;
         wake();
       })
       .on('error', (error) => failed(toError(error, what)));
-    if (left) opened.cancel();
+    if (hasLeft) opened.cancel();
   }, failed);
-  gone.addEventListener('abort', given);
+  gone.addEventListener('abort', onSilence);
   stop?.addEventListener('abort', woken);
   try {
     while (!stop?.aborted) {
-      if (gone.aborted) given();
+      if (gone.aborted) onSilence();
       if (waiting.length > 0) {
         // Answers that come together arrive one by one. To hand on each alone would cost the readers much more than the
         // answers do, and nothing else would be done meanwhile.
@@ -87,15 +87,15 @@ export async function* arriving(
       if (failure) throw failure;
       if (over) return;
       const suspicion = patience && setInterval(() => connection.suspect(), patience.suspect);
-      const heard = patience && unheard(patience.late, () => failed(new TryAgain()));
+      const noteAnswer = patience && unheard(patience.late, () => failed(new TryAgain()));
       await new Promise<void>((resolve) => {
         wake = resolve;
       });
       clearInterval(suspicion);
-      heard?.();
+      noteAnswer?.();
     }
   } finally {
-    gone.removeEventListener('abort', given);
+    gone.removeEventListener('abort', onSilence);
     stop?.removeEventListener('abort', woken);
     cancel();
   }

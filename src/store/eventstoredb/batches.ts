@@ -95,18 +95,18 @@ type Sent = { readonly answer: Promise<Appended>; readonly forget: () => void };
  * Sends appends over one call, many at the same time. `open` starts the call, and starts it again when it has ended.
  * `heard` is called for every answer.
  */
-export const batchAppends = (open: () => Promise<BatchCall>, heard: () => void, gone: AbortSignal) => {
+export const batchAppends = (open: () => Promise<BatchCall>, onAnswer: () => void, closing: AbortSignal) => {
   type Opened = { readonly call: BatchCall; readonly asked: Map<string, Waiting> };
   let current: Promise<Opened> | undefined;
 
   const start = async (): Promise<Opened> => {
-    const asked = new Map<string, Waiting>();
+    const waitingByRequest = new Map<string, Waiting>();
     const call = await open();
     const answered = (answer: BatchAppendResp): void => {
-      heard();
+      onAnswer();
       const id = uuidText(answer.getCorrelationId());
-      const entry = asked.get(id);
-      asked.delete(id);
+      const entry = waitingByRequest.get(id);
+      waitingByRequest.delete(id);
       try {
         entry?.resolve(appendedIn(answer, entry));
       } catch (error) {
@@ -115,11 +115,11 @@ export const batchAppends = (open: () => Promise<BatchCall>, heard: () => void, 
     };
     const over = (error: unknown): void => {
       if (current === opening) current = undefined;
-      gone.removeEventListener('abort', given);
-      for (const { reject } of asked.values()) reject(error);
-      asked.clear();
+      closing.removeEventListener('abort', onAbort);
+      for (const { reject } of waitingByRequest.values()) reject(error);
+      waitingByRequest.clear();
     };
-    const given = (): void => {
+    const onAbort = (): void => {
       over(new Silence());
       call.cancel();
     };
@@ -127,9 +127,9 @@ export const batchAppends = (open: () => Promise<BatchCall>, heard: () => void, 
       .on('data', answered)
       .on('error', (error) => over(toError(error, 'append')))
       .on('end', () => over(new TryAgain('EventStoreDB has ended the call')));
-    gone.addEventListener('abort', given);
-    if (gone.aborted) given();
-    return { call, asked };
+    closing.addEventListener('abort', onAbort);
+    if (closing.aborted) onAbort();
+    return { call, asked: waitingByRequest };
   };
   let opening: Promise<Opened> | undefined;
 

@@ -3,7 +3,7 @@ import { mutex } from '@automation-platform/concurrency';
 import { type EventStore, type StoredEvent, WrongRevision } from '../port.ts';
 import type { EventStoreDbReads } from './reads.ts';
 
-const kept = 10;
+const mostCheckpoints = 10;
 const askEvery = 100;
 const readAtOnce = 50;
 
@@ -52,7 +52,7 @@ export const writingNewest = (append: EventStore['append']): ReturnType<typeof w
   return async (stream, before, type, data) => {
     const revision = await write(stream, before, type, data);
     if (revision % askEvery === 0)
-      await write(`$$${stream}`, -1, '$metadata', { $maxCount: kept }).catch(() => undefined);
+      await write(`$$${stream}`, -1, '$metadata', { $maxCount: mostCheckpoints }).catch(() => undefined);
     return revision;
   };
 };
@@ -116,14 +116,14 @@ export const eventStoreDbCheckpoints = (reads: EventStoreDbReads, append: EventS
   };
 
   // The revisions of the checkpoint streams as this process has taken or kept them last.
-  const taken = new Map<string, number>();
+  const checkpointPositions = new Map<string, number>();
 
   /** Reads a checkpoint and writes it again, so that its stream has another revision. */
   const take = async (name: string): Promise<number | undefined> => {
     for (;;) {
       const { revision, position } = await stored(name);
       try {
-        taken.set(
+        checkpointPositions.set(
           name,
           position === undefined ? revision : await writeNewest(`checkpoint-${name}`, revision, set, { position }),
         );
@@ -135,11 +135,11 @@ export const eventStoreDbCheckpoints = (reads: EventStoreDbReads, append: EventS
   };
 
   const keepTaken = async (name: string, position: number | undefined): Promise<void> => {
-    const before = taken.get(name) ?? (await stored(name)).revision;
+    const before = checkpointPositions.get(name) ?? (await stored(name)).revision;
     if (before === -1 && position === undefined) return;
     if (before === -1 && name.includes(':')) await listing(namesStream, () => list(name));
     const [type, data] = position === undefined ? [removed, {}] : [set, { position }];
-    taken.set(name, await writeNewest(`checkpoint-${name}`, before, type, data));
+    checkpointPositions.set(name, await writeNewest(`checkpoint-${name}`, before, type, data));
   };
 
   const namesOf = async (reader: string): Promise<readonly string[]> => {

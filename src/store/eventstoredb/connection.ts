@@ -63,21 +63,21 @@ const quietFor = 60_000;
 
 /** Opens a connection after a pause of `wait` milliseconds, within `most` milliseconds. */
 const connect = (server: Server, times: Times, wait: number, most: number) => {
-  const given = new AbortController();
-  const gone = given.signal;
+  const closing = new AbortController();
+  const closingSignal = closing.signal;
   // Each reader adds a listener. Node must not warn of many.
-  setMaxListeners(0, gone);
+  setMaxListeners(0, closingSignal);
   let opened: Line | undefined;
   const line = (async (): Promise<Line> => {
-    if (wait > 0) await pause(wait, undefined, { signal: gone, ref: false });
-    opened = await openLine(server, most, gone);
+    if (wait > 0) await pause(wait, undefined, { signal: closingSignal, ref: false });
+    opened = await openLine(server, most, closingSignal);
     return opened;
   })();
   line.catch(ignore);
   /** The open line, for which calls wait. Rejects with `Silence` or `NoConnection`. */
   const ready = (): Promise<Line> =>
     line.catch((error: unknown) => {
-      throw gone.aborted ? new Silence() : new NoConnection(error);
+      throw closingSignal.aborted ? new Silence() : new NoConnection(error);
     });
   const calls = async (leader = false): Promise<Calls> => ({ client: (await ready()).client, ...server.call(leader) });
   const send = batchAppends(
@@ -88,13 +88,13 @@ const connect = (server: Server, times: Times, wait: number, most: number) => {
     () => {
       life++;
     },
-    gone,
+    closingSignal,
   );
   // The number of answers so far.
   let life = 0;
   return {
     line,
-    gone,
+    gone: closingSignal,
     send,
     heard: (): void => {
       life++;
@@ -109,7 +109,7 @@ const connect = (server: Server, times: Times, wait: number, most: number) => {
       return client.makeServerStreamRequest(path, requestSerialize, readAnswer, request, metadata, options);
     },
     retire: (): void => {
-      given.abort();
+      closing.abort();
       line.then((open) => open.close(), ignore);
     },
   };
@@ -120,13 +120,13 @@ const connect = (server: Server, times: Times, wait: number, most: number) => {
  * as the same. Returns whether the message was logged.
  */
 const teller = (server: Server, log: Log) => {
-  const told = new Map<string, number>();
+  const lastReported = new Map<string, number>();
   return (message: string, about: Record<string, unknown>, what = message): boolean => {
     const key = `${what} ${String(about.reason)}`;
     const now = performance.now();
-    for (const [known, since] of told) if (now - since >= quietFor) told.delete(known);
-    if (told.has(key)) return false;
-    told.set(key, now);
+    for (const [known, since] of lastReported) if (now - since >= quietFor) lastReported.delete(known);
+    if (lastReported.has(key)) return false;
+    lastReported.set(key, now);
     const at = { ...about, url: server.shown };
     log(message, server.user === undefined ? at : { ...at, user: server.user });
     return true;

@@ -115,7 +115,7 @@ export const openEventStoreDbToCopy = async ({ url, log }: Options): Promise<Ope
       return false;
     });
 
-  const known = new Map<string, boolean>();
+  const verdicts = new Map<string, boolean>();
   /**
    * Leaves out events that have the type of a stream's end but do not end a stream. EventStoreDB lets every client
    * append such events.
@@ -125,8 +125,8 @@ export const openEventStoreDbToCopy = async ({ url, log }: Options): Promise<Ope
     for (const event of events) {
       const { stream, type, revision } = event;
       const doubtful = type === tombstoneType && revision !== lastRevision;
-      if (doubtful && !known.has(stream)) known.set(stream, await isEnded(stream));
-      if (!doubtful || known.get(stream)) found.push(event);
+      if (doubtful && !verdicts.has(stream)) verdicts.set(stream, await isEnded(stream));
+      if (!doubtful || verdicts.get(stream)) found.push(event);
     }
     return found;
   };
@@ -242,10 +242,10 @@ const revisionOf = ({ revision, type }: Told): number => {
   throw new Unreadable(`EventStoreDB's revision ${revision} is beyond 2^53`);
 };
 
-const storedEvent = (told: Told): StoredEvent => {
-  const { type, stream, contentType, data, metadata, created } = told;
-  const id = told.id.toLowerCase();
-  const place = { stream, revision: revisionOf(told), position: Number(told.position) };
+const storedEvent = (recorded: Told): StoredEvent => {
+  const { type, stream, contentType, data, metadata, created } = recorded;
+  const id = recorded.id.toLowerCase();
+  const place = { stream, revision: revisionOf(recorded), position: Number(recorded.position) };
   if (isOwnStream(stream) && contentType === json && metadata.length > 0 && isText(data) && isText(metadata)) {
     const event = { ...place, id, type, data: data.toString(), metadata: metadata.toString() };
     // An event that looks like a wrapped one is wrapped again below. Otherwise it would be unwrapped to another event.

@@ -66,8 +66,10 @@ export const closed = (): RequestError => new RequestError('unavailable', 'The l
 
 /** Converts the error of a call: denied access becomes `Denied`, other errors become those of the client. */
 export const toError = (error: unknown, what: string): Error => {
-  const known = convertToCommandError(error as Error);
-  return known instanceof AccessDeniedError ? new Denied(what, known.code === status.UNAUTHENTICATED) : known;
+  const commandError = convertToCommandError(error as Error);
+  return commandError instanceof AccessDeniedError
+    ? new Denied(what, commandError.code === status.UNAUTHENTICATED)
+    : commandError;
 };
 
 /** The error for the caller when another try does not help. Undefined for all other errors. */

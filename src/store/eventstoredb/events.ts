@@ -51,8 +51,8 @@ const contentOf = ({ id, type, stream, contentType, created, data, metadata }: T
  * Converts an event of EventStoreDB. Numbers of the server's own events may be inexact. For other events, an inexact
  * number throws `Unreadable`.
  */
-export const toStoredEvent = (told: Told): StoredEvent => {
-  const { id, type, stream, revision, position } = told;
+export const toStoredEvent = (recorded: Told): StoredEvent => {
+  const { id, type, stream, revision, position } = recorded;
   const exact = !type.startsWith('$');
   const at = toNumber(position, 'position', exact);
   // An event without a position has 0 here. Only an event of EventStoreDB's own can really be at 0.
@@ -60,7 +60,7 @@ export const toStoredEvent = (told: Told): StoredEvent => {
     throw new Unreadable(
       'EventStoreDB gives no positions with the events of a stream: version 22.10 or later is needed',
     );
-  return { ...contentOf(told), id, type, stream, revision: toNumber(revision, 'revision', exact), position: at };
+  return { ...contentOf(recorded), id, type, stream, revision: toNumber(revision, 'revision', exact), position: at };
 };
 
 /** The name of a stream as a message of EventStoreDB's protocol. */

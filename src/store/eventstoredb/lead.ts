@@ -13,13 +13,13 @@ export type LeadNote = { readonly revision: number; readonly leader: Leader | un
  * events.
  */
 export const leadStream = 'checkpoint-leader';
-const taken = '@platform/log:leadTaken';
+const leadTakenType = '@platform/log:leadTaken';
 const released = '@platform/log:leadReleased';
 
 /** The note in an event of the stream. Whoever is not named has not got the lead. */
 export const leadNoteIn = (event: StoredEvent): LeadNote => {
   const [node, process] = [memberOf(event, 'node'), memberOf(event, 'process')];
-  const isNamed = event.type === taken && typeof node === 'string' && typeof process === 'string';
+  const isNamed = event.type === leadTakenType && typeof node === 'string' && typeof process === 'string';
   return { revision: event.revision, leader: isNamed ? { node, process } : undefined };
 };
 
@@ -40,6 +40,6 @@ export const eventStoreDbLead = (reads: Pick<EventStoreDbReads, 'newest'>, appen
       const event = await reads.newest(leadStream);
       return event ? leadNoteIn(event) : { revision: -1, leader: undefined };
     },
-    note: (after, leader, what) => write(leadStream, after, what === 'leads' ? taken : released, leader),
+    note: (after, leader, what) => write(leadStream, after, what === 'leads' ? leadTakenType : released, leader),
   };
 };

@@ -41,27 +41,31 @@ const lineTo = (host: string, server: Server): Line => {
       new Promise((resolve, reject) => {
         const { metadata, options } = server.call();
         const call = features.getSupportedMethods(new shared.Empty(), metadata, options, (error, methods) => {
-          heard();
+          noteAnswer();
           if (!error) leads = serverLeads(methods);
           if (!error || isAnswer(error)) return resolve();
-          const known = toError(error, 'ask');
-          reject(known instanceof UnavailableError ? known : new Silence(`${host} does not answer within ${ms} ms`));
+          const storeError = toError(error, 'ask');
+          reject(
+            storeError instanceof UnavailableError
+              ? storeError
+              : new Silence(`${host} does not answer within ${ms} ms`),
+          );
         });
-        const heard = unheard(ms, () => call.cancel());
+        const noteAnswer = unheard(ms, () => call.cancel());
       }),
     close: () => channel.close(),
   };
 };
 
 /** Finds a node and connects to it. Throws when the node does not answer within `ms`, or when `gone` aborts. */
-export const openLine = async (server: Server, ms: number, gone: AbortSignal): Promise<Line> => {
+export const openLine = async (server: Server, ms: number, closing: AbortSignal): Promise<Line> => {
   // A connection string names at least one host.
-  const host = server.cluster ? await discover(server, server.secured(), gone) : server.hosts[0]!;
-  gone.throwIfAborted();
+  const host = server.cluster ? await discover(server, server.secured(), closing) : server.hosts[0]!;
+  closing.throwIfAborted();
   const line = lineTo(host, server);
   try {
     await line.ping(ms);
-    gone.throwIfAborted();
+    closing.throwIfAborted();
     return line;
   } catch (error) {
     line.close();
@@ -101,9 +105,9 @@ const membersAt = async (
   }
 };
 
-const choose = (members: readonly MemberInfo[], wanted: readonly number[]): string | undefined => {
+const choose = (members: readonly MemberInfo[], order: readonly number[]): string | undefined => {
   const good = members.filter(
-    (member) => member.getIsAlive() && wanted.includes(member.getState()) && member.getHttpEndPoint(),
+    (member) => member.getIsAlive() && order.includes(member.getState()) && member.getHttpEndPoint(),
   );
   const place = good[Math.floor(Math.random() * good.length)]?.getHttpEndPoint();
   return place && `${place.getAddress()}:${place.getPort()}`;
@@ -118,7 +122,7 @@ const ask = (
   credentials: ChannelCredentials,
 ): Promise<{ readonly found?: string; readonly other?: string }> =>
   new Promise((resolve, reject) => {
-    let left = server.hosts.length;
+    let hostsLeft = server.hosts.length;
     let moment: NodeJS.Timeout | undefined;
     let other: string | undefined;
     let failure: unknown;
@@ -137,8 +141,8 @@ const ask = (
           },
         )
         .finally(() => {
-          left--;
-          if (left > 0) return;
+          hostsLeft--;
+          if (hostsLeft > 0) return;
           clearTimeout(moment);
           if (moment) enough();
           else reject(failure);
@@ -149,7 +153,7 @@ const ask = (
 /**
  * Finds the node to connect to: one that the URL prefers. If the last attempt finds none, any node that can be read.
  */
-const discover = async (server: Server, credentials: ChannelCredentials, gone: AbortSignal): Promise<string> => {
+const discover = async (server: Server, credentials: ChannelCredentials, closing: AbortSignal): Promise<string> => {
   const { interval, attempts } = server.gossip;
   for (let attempt = 1; ; attempt++) {
     const last = attempt >= attempts;
@@ -157,10 +161,10 @@ const discover = async (server: Server, credentials: ChannelCredentials, gone: A
       if (last) throw error;
       return { found: undefined, other: undefined };
     });
-    gone.throwIfAborted();
+    closing.throwIfAborted();
     if (found !== undefined) return found;
     if (last && other !== undefined) return other;
     if (last) throw new Error('No node says of itself or others that it can be asked');
-    await pause(interval, undefined, { signal: gone });
+    await pause(interval, undefined, { signal: closing });
   }
 };

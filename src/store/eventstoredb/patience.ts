@@ -21,13 +21,13 @@ export const unheard = (ms: number, late: () => void): (() => void) => {
 
 /** The result of the work. Throws `TryAgain` when it does not come in time. */
 export const within = async <T>(ms: number, work: Promise<T>): Promise<T> => {
-  let heard = (): void => undefined;
+  let noteAnswer = (): void => undefined;
   const late = new Promise<never>((_, reject) => {
-    heard = unheard(ms, () => reject(new TryAgain()));
+    noteAnswer = unheard(ms, () => reject(new TryAgain()));
   });
   try {
     return await Promise.race([work, late]);
   } finally {
-    heard();
+    noteAnswer();
   }
 };

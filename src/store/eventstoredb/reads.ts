@@ -198,12 +198,14 @@ const askingOver = (connections: Connections) => {
     for (let before = until; ; ) {
       let found = false;
       for await (const answers of ask(connection, newestOfAll('clients', 16, before), searched)) {
-        const told = answers.flatMap(({ event }) => event ?? []);
-        const last = told.at(-1);
+        const recordedEvents = answers.flatMap(({ event }) => event ?? []);
+        const last = recordedEvents.at(-1);
         if (!last) continue;
         found = true;
         before = Number(last.position);
-        const events = told.filter((event) => passes(event, undefined) && isCountable(event)).map(toStoredEvent);
+        const events = recordedEvents
+          .filter((event) => passes(event, undefined) && isCountable(event))
+          .map(toStoredEvent);
         if (events.length > 0) yield events;
       }
       if (!found) return;
@@ -218,7 +220,7 @@ type Asking = ReturnType<typeof askingOver>;
 /** Finds the newest event that followers without a filter get. */
 const headFinder = ({ retryUntilDone, first, ask, followedBack }: Asking) => {
   /** The last result: the positions of the newest event of all, and of the newest one that followers get. */
-  let known = { newest: 0, followed: 0 };
+  let positions = { newest: 0, followed: 0 };
 
   /** Position of the newest event that followers get; 0 if there is none. */
   const head = async (): Promise<number> => {
@@ -227,15 +229,15 @@ const headFinder = ({ retryUntilDone, first, ask, followedBack }: Asking) => {
       // Mostly the newest event of all is one that followers get. If not, EventStoreDB searches once for the newest
       // such event.
       for await (const [answer] of ask(connection, newestOfAll('everything'), whole)) {
-        const told = answer?.event;
-        if (!told) continue;
-        newest = Number(told.position);
-        if (passes(told, undefined) && isCountable(told)) yield newest;
+        const recordedEvent = answer?.event;
+        if (!recordedEvent) continue;
+        newest = Number(recordedEvent.position);
+        if (passes(recordedEvent, undefined) && isCountable(recordedEvent)) yield newest;
       }
     }))
       followed = found;
-    if (followed === 0 && newest > 0) followed = newest === known.newest ? known.followed : await search();
-    known = { newest, followed };
+    if (followed === 0 && newest > 0) followed = newest === positions.newest ? positions.followed : await search();
+    positions = { newest, followed };
     return followed;
   };
 

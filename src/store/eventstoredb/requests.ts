@@ -22,13 +22,15 @@ const filterOf = (which: Filter | 'clients'): ReadReq.Options.FilterOptions => {
 };
 
 const options = (which: Which): ReadReq.Options => {
-  const made = new Options().setUuidOption(new Options.UUIDOption().setString(new shared.Empty()));
-  return which === 'everything' ? made.setNoFilter(new shared.Empty()) : made.setFilter(filterOf(which));
+  const requestOptions = new Options().setUuidOption(new Options.UUIDOption().setString(new shared.Empty()));
+  return which === 'everything'
+    ? requestOptions.setNoFilter(new shared.Empty())
+    : requestOptions.setFilter(filterOf(which));
 };
 
-const request = (made: ReadReq.Options, count: number | undefined, backwards: boolean): ReadReq =>
+const request = (options: ReadReq.Options, count: number | undefined, backwards: boolean): ReadReq =>
   new streams.ReadReq().setOptions(
-    made
+    options
       .setCount(String(count ?? Number.MAX_SAFE_INTEGER))
       .setReadDirection(backwards ? ReadDirection.BACKWARDS : ReadDirection.FORWARDS),
   );

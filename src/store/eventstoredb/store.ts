@@ -60,8 +60,8 @@ const eventStoreDbAppends = (connections: Connections, reads: EventStoreDbReads)
     if (revision !== expected + events.length)
       throw new TamperedStream(stream, `took events after revision ${expected} in at ${revision}: it had been deleted`);
     // The answer has one position. For several events it is not clear whose position this is.
-    const known = events.length === 1 ? position : 0;
-    return { revision, position: known || (await positionAt(stream, revision)) };
+    const knownPosition = events.length === 1 ? position : 0;
+    return { revision, position: knownPosition || (await positionAt(stream, revision)) };
   };
 
   const positionAt = async (stream: string, revision: number): Promise<number> => {

@@ -30,13 +30,13 @@ const ahead = 32 * 1024 * 1024;
  */
 export const attempts = async function* (
   connections: Connections,
-  reached: () => number,
+  lastPosition: () => number,
   stop: AbortSignal,
   attempt: (connection: Connection) => AsyncGenerator<Batch>,
 ): AsyncGenerator<Batch> {
   for (let failures = 0; !stop.aborted; failures++) {
     const connection = connections.current();
-    const before = reached();
+    const before = lastPosition();
     let error: unknown;
     try {
       yield* attempt(connection);
@@ -44,12 +44,12 @@ export const attempts = async function* (
       error = failure;
     }
     if (error instanceof Unreadable) throw error;
-    if (reached() > before) failures = 0;
+    if (lastPosition() > before) failures = 0;
     if (error !== undefined) {
       connections.failed(connection, error);
       // The connection logs its own faults.
       const isToldThere = connection.gone.aborted || error instanceof Silence || error instanceof NoConnection;
-      const about = { position: reached(), reason: connections.explain(error) };
+      const about = { position: lastPosition(), reason: connections.explain(error) };
       if (!isToldThere) connections.tell('Following EventStoreDB was interrupted', about);
     }
     const longest = finalError(error) ? longestRefused : longestWait;
@@ -114,7 +114,7 @@ const keptBatches = () => {
 export const beginTail = (connections: Connections, { newestOver, upTo }: Reads) => {
   const stop = new AbortController();
   const wakers = new Set<() => void>();
-  const kept = keptBatches();
+  const batchCache = keptBatches();
   let position = 0;
   let failure: unknown;
   let subscription: { readonly renew: () => void } | undefined;
@@ -128,27 +128,27 @@ export const beginTail = (connections: Connections, { newestOver, upTo }: Reads)
   let last = 0;
   const batchOf = (answers: readonly Answer[]): Batch => {
     const events: StoredEvent[] = [];
-    let reached = position;
+    let lastPosition = position;
     for (const answer of answers) {
-      const told = answer.event;
-      if (told && passes(told, undefined) && isCountable(told)) {
-        const event = toStoredEvent(told);
+      const recordedEvent = answer.event;
+      if (recordedEvent && passes(recordedEvent, undefined) && isCountable(recordedEvent)) {
+        const event = toStoredEvent(recordedEvent);
         if (event.position > last) {
           events.push(event);
           last = event.position;
         }
       }
-      reached = Math.max(reached, last, reachedIn(answer));
+      lastPosition = Math.max(lastPosition, last, reachedIn(answer));
     }
-    return { events, position: reached };
+    return { events, position: lastPosition };
   };
 
   /** Reads while much is there to be read. */
   const read = async function* (connection: Connection): AsyncGenerator<Batch> {
     for (;;) {
       const end = await newestOver(connection, stop.signal);
-      if (!kept.begun()) {
-        kept.begin(end);
+      if (!batchCache.begun()) {
+        batchCache.begin(end);
         position = end;
         wake();
       }
@@ -202,7 +202,7 @@ export const beginTail = (connections: Connections, { newestOver, upTo }: Reads)
   const run = async (): Promise<void> => {
     for await (const batch of attempts(connections, () => position, stop.signal, follow)) {
       position = batch.position;
-      kept.add(batch);
+      batchCache.add(batch);
       wake();
     }
   };
@@ -214,30 +214,30 @@ export const beginTail = (connections: Connections, { newestOver, upTo }: Reads)
   /** Resolves when the tail has changed, or the signal has aborted. */
   const changed = (signal: AbortSignal): Promise<void> =>
     new Promise((resolve) => {
-      const done = (): void => {
-        wakers.delete(done);
-        signal.removeEventListener('abort', done);
+      const finish = (): void => {
+        wakers.delete(finish);
+        signal.removeEventListener('abort', finish);
         resolve();
       };
-      wakers.add(done);
-      signal.addEventListener('abort', done);
+      wakers.add(finish);
+      signal.addEventListener('abort', finish);
     });
 
   return {
     /** Resolves when the tail has a beginning, or the signal has aborted. */
     begun: async (signal: AbortSignal): Promise<void> => {
-      while (!kept.begun() && failure === undefined && !signal.aborted) await changed(signal);
+      while (!batchCache.begun() && failure === undefined && !signal.aborted) await changed(signal);
       if (failure !== undefined) throw failure;
     },
     /** True if all events after a position are kept, or will come. */
-    holds: (after: number): boolean => kept.next(after) !== undefined,
+    holds: (after: number): boolean => batchCache.next(after) !== undefined,
     /**
      * Yields the events after a position, then new ones, until the signal aborts. Ends also when the taker is so slow
      * that events are no longer kept.
      */
     take: async function* (after: number, signal: AbortSignal): AsyncGenerator<Batch> {
-      for (let next = kept.next(after); next !== undefined && !signal.aborted; ) {
-        const news = kept.from(next);
+      for (let next = batchCache.next(after); next !== undefined && !signal.aborted; ) {
+        const news = batchCache.from(next);
         const last = news?.at(-1);
         if (!news) return;
         if (last) {

@@ -58,10 +58,10 @@ export const serverAt = (url: string): Server => {
     user === undefined ? undefined : `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
   const credentialsOf =
     authorization &&
-    CallCredentials.createFromMetadataGenerator((_, done) => {
+    CallCredentials.createFromMetadataGenerator((_, callback) => {
       const metadata = new Metadata();
       metadata.set('authorization', authorization);
-      done(null, metadata);
+      callback(null, metadata);
     });
   return {
     shown: redacted(url),

@@ -32,7 +32,7 @@ type Told = (position: number) => void;
 /** Checks every event of a log in a file. Throws where one is missing or is not as it was written. Gives their number. */
 export const verifyFile = async (
   file: string,
-  told: Told,
+  report: Told,
   each: (event: StoredEvent) => void = () => undefined,
 ): Promise<number> => {
   const store = await openSqliteReader(file);
@@ -41,7 +41,7 @@ export const verifyFile = async (
     for await (const batch of store.readAll(0)) {
       events += batch.events.length;
       batch.events.forEach(each);
-      told(batch.position);
+      report(batch.position);
     }
     return events;
   } finally {
@@ -64,13 +64,13 @@ const holdsLog = (file: string): boolean => {
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
-type Backup = { readonly file: string; readonly to: string; readonly told: Told };
+type Backup = { readonly file: string; readonly to: string; readonly report: Told };
 
 /**
  * Makes a backup of a log in a file, also while a service writes to it. The backup appears complete and checked, or not
  * at all: an earlier one of that name stays until then. Returns the number of events.
  */
-export const backUp = async ({ file, to, told }: Backup): Promise<number> => {
+export const backUp = async ({ file, to, report }: Backup): Promise<number> => {
   if (!existsSync(file)) throw new Error(`There is no log at ${file}`);
   if (to === resolve(file)) throw new Error('The backup cannot be the log itself');
   // It may be on a disk that is not mounted, so it is not made.
@@ -81,7 +81,7 @@ export const backUp = async ({ file, to, told }: Backup): Promise<number> => {
   const fresh = `${to}.new`;
   try {
     copyOfMoment(file, fresh);
-    const events = await verifyFile(fresh, told);
+    const events = await verifyFile(fresh, report);
     putInPlace(fresh, to);
     return events;
   } finally {
@@ -95,7 +95,7 @@ type Restoring = {
   readonly file: string;
   /** Begins the schedules in the log of a file at this time. */
   readonly beginSchedules: (file: string) => Promise<void>;
-  readonly told: Told;
+  readonly report: Told;
 };
 
 /** How many events were restored, a line about those that do not fit, and the name of the log that was there. */
@@ -105,7 +105,7 @@ type Restored = { readonly events: number; readonly unfit: readonly string[]; re
  * Puts a backup in the place of a log, after every event was checked. It brings back a past: nothing of it fires. Throws
  * an Error if a service uses the log.
  */
-export const restore = async ({ from, file, beginSchedules, told }: Restoring): Promise<Restored> => {
+export const restore = async ({ from, file, beginSchedules, report }: Restoring): Promise<Restored> => {
   if (!existsSync(from)) throw new Error(`There is no file ${from}`);
   if (!holdsLog(from)) throw new Error(`${from} is no backup of a log, or it is damaged; an export is for import`);
   if (existsSync(file) && realpathSync(from) === realpathSync(file)) throw new Error('The backup is the log itself');
@@ -118,7 +118,7 @@ export const restore = async ({ from, file, beginSchedules, told }: Restoring): 
     clear();
     copyOfMoment(from, fresh);
     const unfit = unfitEvents();
-    const events = await verifyFile(fresh, told, unfit.add);
+    const events = await verifyFile(fresh, report, unfit.add);
     renewId(fresh);
     await bringBack(fresh);
     await beginSchedules(fresh);

@@ -88,8 +88,8 @@ const canonical = (event: StoredEvent): Pick<StoredEvent, 'data' | 'metadata'> =
     data: Buffer.from(event.data),
     metadata: Buffer.from(event.metadata),
   };
-  const kept = contentType === json ? json : 'application/octet-stream';
-  return wrapForeign({ ...event, data, metadata, contentType: kept, created: new Date(0) });
+  const typeToStore = contentType === json ? json : 'application/octet-stream';
+  return wrapForeign({ ...event, data, metadata, contentType: typeToStore, created: new Date(0) });
 };
 
 /** The parts of an event that must be the same in both logs. */
@@ -101,7 +101,7 @@ export type Shown = Readonly<
  * The parts of an event to compare. The end of a stream has only its name, because EventStoreDB writes the event
  * itself. Metadata have no revision, because EventStoreDB keeps only the newest.
  */
-export const shown = (event: StoredEvent): Shown => {
+export const contentOfEvent = (event: StoredEvent): Shown => {
   const { stream, revision, id, type } = event;
   if (type === tombstoneType) return { stream, revision: null, id: null, type, data: null, metadata: null };
   const { data, metadata } = canonical(event);

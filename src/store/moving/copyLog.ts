@@ -7,11 +7,11 @@ import { appender, type CopyEnd, place, stoppedAt } from './appends.ts';
 import {
   type Choice,
   content,
+  contentOfEvent,
   differences,
   incompleteStreams,
   type Kind,
   type Shown,
-  shown,
   unfitEvents,
 } from './content.ts';
 
@@ -52,7 +52,7 @@ type Needs = {
   readonly without?: ReadonlySet<string>;
   /** Stops the copy between two appends: it ends with the signal's reason. */
   readonly signal: AbortSignal;
-  readonly told: (progress: Progress) => void;
+  readonly report: (progress: Progress) => void;
 };
 
 /**
@@ -62,7 +62,7 @@ type Needs = {
 type Pair = {
   readonly event: StoredEvent;
   readonly there?: StoredEvent;
-  readonly seen: Shown;
+  readonly content: Shown;
   readonly seenThere?: Shown;
 };
 
@@ -78,12 +78,12 @@ const sideBySide = async function* ({ from, to, signal }: Ends, choice: Choice, 
   try {
     for await (const event of content(from, choice, kind)) {
       signal.throwIfAborted();
-      const [there, seen] = [await next(), shown(event)];
+      const [there, seen] = [await next(), contentOfEvent(event)];
       if (!there) {
-        yield { event, seen };
+        yield { event, content: seen };
         continue;
       }
-      const seenThere = shown(there);
+      const seenThere = contentOfEvent(there);
       const different = differences(seen, seenThere).join(', ');
       if (different) {
         throw new Error(
@@ -91,7 +91,7 @@ const sideBySide = async function* ({ from, to, signal }: Ends, choice: Choice, 
             `at its ${place(there)}, where the source has ${place(event)}, it differs in ${different}`,
         );
       }
-      yield { event, there, seen, seenThere };
+      yield { event, there, content: seen, seenThere };
     }
     const more = await next();
     if (more) throw new Error(`The target has more than the source: ${place(more)}`);
@@ -127,7 +127,7 @@ export const copyLog = async ({
   skipIncomplete = false,
   without = new Set(),
   signal,
-  told,
+  report,
 }: Needs): Promise<Copied> => {
   const head = await from.head();
   const incomplete = skipIncomplete ? await incompleteStreams(from) : new Set<string>();
@@ -149,7 +149,7 @@ export const copyLog = async ({
       unfit.add(event);
       copied++;
     }
-    told({ step: there ? 'comparing' : 'copying', position: event.position, head, events: found + copied });
+    report({ step: there ? 'comparing' : 'copying', position: event.position, head, events: found + copied });
   }
   await flush();
   const set = (await settings?.copy()) ?? { found: 0, copied: 0 };
@@ -157,16 +157,16 @@ export const copyLog = async ({
   const places = movedPlaces(await placesOfReaders(from));
   const [source, target] = [digester(), digester()];
   let events = 0;
-  for await (const { event, there, seen, seenThere } of sideBySide({ from, to, signal }, { skipped }, kind)) {
+  for await (const { event, there, content, seenThere } of sideBySide({ from, to, signal }, { skipped }, kind)) {
     if (!there || !seenThere) throw new Error(`The target lacks the source's ${place(event)}`);
-    source.add(seen);
+    source.add(content);
     target.add(seenThere);
     places.passed(event.position, there.position);
-    told({ step: 'verifying', position: event.position, head, events: ++events });
+    report({ step: 'verifying', position: event.position, head, events: ++events });
   }
   for (const [event, there] of (await settings?.verified()) ?? []) {
-    source.add(shown(event));
-    target.add(shown(there));
+    source.add(contentOfEvent(event));
+    target.add(contentOfEvent(there));
   }
   await setPlacesOfReaders(to, places.moved());
   return {
@@ -226,13 +226,13 @@ const firstAfter = async (store: CopyEnd, stream: string, position: number): Pro
  * metadata are missing, and EventStoreDB would hide the event.
  */
 const withReturns = async (from: CopyEnd, { metadata, ends }: Settings): Promise<Settings> => {
-  const said = new Map(metadata);
+  const metadataByStream = new Map(metadata);
   for (const [stream, event] of metadata) {
     const about = objectIn(event);
     if (!(Number(about.$tb) > Number.MAX_SAFE_INTEGER)) continue;
     const back = await firstAfter(from, stream, event.position);
     if (!back) continue;
-    said.set(stream, {
+    metadataByStream.set(stream, {
       ...event,
       ...wrapForeign({
         id: derivedUuid(`${event.id} ${back.id}`),
@@ -244,7 +244,7 @@ const withReturns = async (from: CopyEnd, { metadata, ends }: Settings): Promise
       }),
     });
   }
-  return { metadata: said, ends };
+  return { metadata: metadataByStream, ends };
 };
 
 /** Names a setting of the target that the source lacks. */
@@ -279,7 +279,7 @@ const settingsOfStreams = ({ from, to, signal }: Logs, choice: Choice) => {
     const metadata = [...source.metadata]
       .filter(([stream, event]) => {
         const there = target.metadata.get(stream);
-        return !there || differences(shown(event), shown(there)).length > 0;
+        return !there || differences(contentOfEvent(event), contentOfEvent(there)).length > 0;
       })
       .map(([stream, event]) => ({ ...event, revision: (target.metadata.get(stream)?.revision ?? -1) + 1 }));
     return {
@@ -303,13 +303,13 @@ const settingsOfStreams = ({ from, to, signal }: Logs, choice: Choice) => {
       const { source, metadata, ends } = await compare();
       // When a deleted stream gets metadata, the server adds metadata of its own, but only once. So there is a second
       // round.
-      let left = metadata;
-      for (let round = 0; left.length > 0 && round < 2; round++) {
-        for (const event of left) {
+      let remainingMetadata = metadata;
+      for (let round = 0; remainingMetadata.length > 0 && round < 2; round++) {
+        for (const event of remainingMetadata) {
           signal.throwIfAborted();
           await append(event);
         }
-        left = (await compare()).metadata;
+        remainingMetadata = (await compare()).metadata;
       }
       for (const event of ends) {
         signal.throwIfAborted();

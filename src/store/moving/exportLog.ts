@@ -29,7 +29,7 @@ type Needs = {
   readonly now: () => Date;
   /** Gets messages about lost connections. */
   readonly log: (message: string) => void;
-  readonly told: (progress: { readonly events: number; readonly position: number; readonly head: number }) => void;
+  readonly report: (progress: { readonly events: number; readonly position: number; readonly head: number }) => void;
 };
 
 const linesAtOnce = 200;
@@ -76,7 +76,7 @@ const signed = (events: number, digest: string, key: ExportKey | undefined): Exp
  * log meanwhile. Throws where the log is damaged.
  */
 export const exportLog = async (needs: Needs, write: (text: string) => Promise<void>): Promise<ExportEnd> => {
-  const { at, skipIncomplete, key, now, told } = needs;
+  const { at, skipIncomplete, key, now, report } = needs;
   const log = 'file' in at ? await openSqliteReader(at.file) : await openRemoteToCopy({ url: at.url, log: needs.log });
   try {
     const head = await log.head();
@@ -96,7 +96,7 @@ export const exportLog = async (needs: Needs, write: (text: string) => Promise<v
       text.add(eventLine(sum === undefined ? event : { ...event, sum }));
       events++;
       if (!text.isEnough()) continue;
-      told({ events, position: event.position, head });
+      report({ events, position: event.position, head });
       await write(text.take());
     }
     await write(text.take());

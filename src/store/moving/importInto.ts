@@ -38,7 +38,7 @@ type Needs = {
   /** Gets messages about lost connections. */
   readonly log: (message: string) => void;
   /** Gets how far the import has come, in words. */
-  readonly told: (words: string) => void;
+  readonly report: (words: string) => void;
 };
 
 type Work = Needs & { readonly fresh: string };
@@ -60,17 +60,17 @@ const hasEvents = async (log: Parameters<typeof content>[0]): Promise<boolean> =
  * Makes the log of an export beside the target. A second run goes on where the first one stopped. Returns undefined if
  * an earlier run has made it.
  */
-const make = async ({ from, fresh, beginSchedules, signal, told }: Work): Promise<Imported | undefined> => {
+const make = async ({ from, fresh, beginSchedules, signal, report }: Work): Promise<Imported | undefined> => {
   makeFolder(dirname(fresh));
   const stage = stages(fresh);
   stage.dropUnfinished();
-  const made = await importLog({ from, to: fresh, signal, told: (events) => told(`${events} events`) });
+  const importResult = await importLog({ from, to: fresh, signal, report: (events) => report(`${events} events`) });
   if (stage.isDone()) return undefined;
   stage.imported();
-  await bringBack(fresh, made.places);
+  await bringBack(fresh, importResult.places);
   await beginSchedules(fresh);
   stage.done();
-  return made;
+  return importResult;
 };
 
 type Remote = Awaited<ReturnType<typeof openRemoteToCopy>>;
@@ -91,12 +91,12 @@ const refuseFullServer = async (to: Remote): Promise<void> => {
 };
 
 /** Copies the log that was made into EventStoreDB. No service starts there before the copy is complete. */
-const copyToServer = async (to: Remote, { fresh, signal, told }: Work): Promise<void> => {
+const copyToServer = async (to: Remote, { fresh, signal, report }: Work): Promise<void> => {
   const from = await openSqliteReader(fresh);
   try {
     await refuseFullServer(to);
     await to.setCheckpoint(importingCheckpoint, 0);
-    await copyLog({ from, to, signal, told: ({ step, events }) => told(`${step}: ${events} events`) });
+    await copyLog({ from, to, signal, report: ({ step, events }) => report(`${step}: ${events} events`) });
     await to.removeCheckpoint(importingCheckpoint);
   } finally {
     await from.close();
@@ -118,14 +118,14 @@ export const importInto = async (needs: Needs): Promise<Imported | undefined> =>
   try {
     if ('file' in at) refuseFull(at.file);
     else await onServer(at.url, log, refuseFullServer);
-    const made = await make(work);
+    const workResult = await make(work);
     if ('url' in at) await onServer(at.url, log, (to) => copyToServer(to, work));
     else {
       stages(work.fresh).forget();
       replaceLog(work.fresh, at.file);
     }
     await rm(importing, { recursive: true });
-    return made;
+    return workResult;
   } finally {
     unlock();
   }
@@ -213,7 +213,7 @@ type FillNeeds = {
   /** The file of the log to fill. It may have a part of the export already. */
   readonly to: string;
   readonly signal: AbortSignal;
-  readonly told: (events: number) => void;
+  readonly report: (events: number) => void;
 };
 
 export type Imported = {
@@ -238,7 +238,7 @@ const settings = 'PRAGMA synchronous = NORMAL; PRAGMA cache_size = -32000; PRAGM
  * over them is right, so a run that was stopped or killed is continued by the next one. Throws `BadLine` at the first
  * line that is wrong.
  */
-const importLog = async ({ from, to, signal, told }: FillNeeds): Promise<Imported> => {
+const importLog = async ({ from, to, signal, report }: FillNeeds): Promise<Imported> => {
   const db = connect(to);
   try {
     db.exec(settings);
@@ -262,7 +262,7 @@ const importLog = async ({ from, to, signal, told }: FillNeeds): Promise<Importe
       } else {
         rows.flush();
         if (db.isTransaction) db.exec('COMMIT');
-        told(rows.position());
+        report(rows.position());
         if ('end' in part) ({ end } = part);
       }
     }

@@ -71,8 +71,8 @@ const nameToKeep = (file: string): string => {
  * be damaged, which may be why it is replaced. Gives the name of the kept file; undefined if there was no log.
  */
 const keepReplaced = (file: string): string | undefined => {
-  const kept = nameToKeep(file);
-  const [wal, keptWal] = [`${file}-wal`, `${kept}-wal`];
+  const backupName = nameToKeep(file);
+  const [wal, keptWal] = [`${file}-wal`, `${backupName}-wal`];
   // SQLite may remove a WAL that it cannot read, so this comes first.
   if (sizeOf(wal) > 0) copyFileSync(wal, keptWal);
   const isThere = sizeOf(file) > 0;
@@ -83,10 +83,10 @@ const keepReplaced = (file: string): string | undefined => {
     } catch {
       // Log and WAL are kept as they are.
     }
-    if (!existsSync(kept)) linkSync(file, kept);
+    if (!existsSync(backupName)) linkSync(file, backupName);
   }
   for (const name of [wal, `${file}-shm`]) rmSync(name, { force: true });
-  return isThere ? kept : undefined;
+  return isThere ? backupName : undefined;
 };
 
 /** Writes the note of a log anew, for the log that is in the file now. */
@@ -110,10 +110,10 @@ const renewNote = (file: string): void => {
  */
 export const replaceLog = (fresh: string, file: string): string | undefined => {
   emptyWal(fresh);
-  const kept = keepReplaced(file);
+  const backup = keepReplaced(file);
   putInPlace(fresh, file);
   renewNote(file);
-  return kept;
+  return backup;
 };
 
 /** The id of the log in a file and how many events it has; undefined if the file holds no log. */
@@ -172,8 +172,8 @@ export const renewId = (file: string): void => {
 export const bringBack = async (file: string, places?: ReadonlyMap<string, number>): Promise<void> => {
   const store = await openSqliteStore({ file });
   try {
-    const known = places ?? (await placesOfReaders(store));
-    await setPlacesOfReaders(store, placesInPast(known, await store.head()));
+    const readerPlaces = places ?? (await placesOfReaders(store));
+    await setPlacesOfReaders(store, placesInPast(readerPlaces, await store.head()));
   } finally {
     await store.close();
   }
@@ -181,7 +181,7 @@ export const bringBack = async (file: string, places?: ReadonlyMap<string, numbe
 
 // Checkpoints in a log that is being made from an export. They go before the log is put in its place.
 const imported = 'stage-imported';
-const done = 'stage-done';
+const stageDone = 'stage-done';
 
 /** How far the making of a log has come, kept in the log itself. So a later run goes on, and adds nothing twice. */
 export const stages = (file: string) => {
@@ -196,13 +196,13 @@ export const stages = (file: string) => {
     /** All events of the export are there. */
     imported: (): void => note(imported),
     /** The events that begin the past anew are there too. */
-    done: (): void => note(done),
-    isDone: (): boolean => inLog(file, (db) => has(db, done)),
+    done: (): void => note(stageDone),
+    isDone: (): boolean => inLog(file, (db) => has(db, stageDone)),
     /** Removes the events of a beginning that was cut short. */
     dropUnfinished: (): void => {
       if (!existsSync(file)) return;
       inLog(file, (db) => {
-        if (!has(db, imported) || has(db, done)) return;
+        if (!has(db, imported) || has(db, stageDone)) return;
         const from = `(SELECT position FROM checkpoints WHERE name = '${imported}')`;
         db.exec(
           `BEGIN; DELETE FROM sums WHERE position > ${from}; DELETE FROM events WHERE position > ${from}; COMMIT`,
@@ -210,6 +210,6 @@ export const stages = (file: string) => {
       });
     },
     forget: (): void =>
-      inLog(file, (db) => db.exec(`DELETE FROM checkpoints WHERE name IN ('${imported}', '${done}')`)),
+      inLog(file, (db) => db.exec(`DELETE FROM checkpoints WHERE name IN ('${imported}', '${stageDone}')`)),
   };
 };

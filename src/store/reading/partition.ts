@@ -28,10 +28,10 @@ export type Taking<Item> = {
   /** The handling of failures. Without it, the reader begins anew after any. */
   readonly retry?: {
     /** Parks an item that fails for good. */
-    readonly park: (item: Item, error: unknown, tried: number) => Promise<void>;
+    readonly park: (item: Item, error: unknown, attempts: number) => Promise<void>;
     /** Called when an item begins to wait for what is not its fault. */
     readonly onWait: (item: Item, error: unknown) => void;
-    readonly onFailure: (item: Item, error: unknown, tried: number) => void;
+    readonly onFailure: (item: Item, error: unknown, attempts: number) => void;
   };
 };
 
@@ -71,13 +71,13 @@ const takeOrPark = <Item>(
   if (!retry) return work();
   return persistently<Outcome>({
     work,
-    giveUp: async (error, tried) => {
-      await retry.park(item, error, tried);
+    giveUp: async (error, attempts) => {
+      await retry.park(item, error, attempts);
       return undefined;
     },
     waits: (error) => retry.onWait(item, error),
-    failed: (error, tried) => {
-      retry.onFailure(item, error, tried);
+    failed: (error, attempts) => {
+      retry.onFailure(item, error, attempts);
       pace.leave();
     },
     away,
@@ -232,18 +232,18 @@ export type Partition<Item> = ReturnType<typeof partition<Item>>;
 export type Ack = () => void;
 
 /** An event that was taken, and the number of its items that are not acknowledged. */
-type Taken = { readonly before: number; left: number };
+type Taken = { readonly before: number; remaining: number };
 
 const none: readonly Ack[] = [];
 
 /** The events that a reader has taken. Its checkpoint may pass one once all its items are acknowledged. */
 export const eventsInFlight = (from: number) => {
-  const taken: Taken[] = [];
+  const batch: Taken[] = [];
   let position = from;
   let waiting: (() => void)[] = [];
 
   const wake = (): void => {
-    while (taken[0]?.left === 0) taken.shift();
+    while (batch[0]?.remaining === 0) batch.shift();
     const woken = waiting;
     waiting = [];
     for (const resolve of woken) resolve();
@@ -254,7 +254,7 @@ export const eventsInFlight = (from: number) => {
     return () => {
       if (isDone) return;
       isDone = true;
-      event.left--;
+      event.remaining--;
       wake();
     };
   };
@@ -263,18 +263,18 @@ export const eventsInFlight = (from: number) => {
     /** The position up to which all events were taken. */
     position: (): number => position,
     /** All events up to here are acknowledged. */
-    acked: (): number => taken[0]?.before ?? position,
+    acked: (): number => batch[0]?.before ?? position,
     /** How many events were taken since the first that is not acknowledged, this one included. */
-    size: (): number => taken.length,
+    size: (): number => batch.length,
     /** Resolves once something is acknowledged, or after `wake`. */
     change: (): Promise<void> => new Promise((resolve) => waiting.push(resolve)),
     wake,
     /** Takes the next event, with so many items; returns the acknowledgement of each. */
     take: (at: number, items: number): readonly Ack[] => {
-      const event: Taken = { before: position, left: items };
+      const event: Taken = { before: position, remaining: items };
       position = at;
       if (items === 0) return none;
-      taken.push(event);
+      batch.push(event);
       return Array.from({ length: items }, () => ackOf(event));
     },
   };

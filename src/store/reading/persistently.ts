@@ -6,10 +6,10 @@ import { isUnusable } from '../tampered.ts';
 type Work<T> = {
   readonly work: () => Promise<T>;
   /** Called after a failure that will not pass. Its result is the outcome. */
-  readonly giveUp: (error: unknown, tried: number) => Promise<T>;
+  readonly giveUp: (error: unknown, attempts: number) => Promise<T>;
   /** Called when the work begins to wait for something that is not its fault. */
   readonly waits: (error: unknown) => void;
-  readonly failed: (error: unknown, tried: number) => void;
+  readonly failed: (error: unknown, attempts: number) => void;
   /** True while the log cannot be reached, or takes nothing. */
   readonly away: () => boolean;
   /** True if another try would not help. */
@@ -54,15 +54,15 @@ export const persistently = async <T>(needs: Work<T>): Promise<T> => {
 
   let isWaiting = false;
   let givenUp: { readonly outcome: T } | undefined;
-  const onFailure = async (error: unknown, { tried }: { readonly tried: number }): Promise<'waits' | void> => {
+  const onFailure = async (error: unknown, { attempts }: { readonly attempts: number }): Promise<'waits' | void> => {
     if (mustWait(error)) {
       if (!isWaiting) waits(error);
       isWaiting = true;
       return 'waits';
     }
-    failed(error, tried);
-    if (tried < mostTries && !isHopeless(error) && !isUnusable(error)) return undefined;
-    givenUp = { outcome: await giveUp(error, tried) };
+    failed(error, attempts);
+    if (attempts < mostTries && !isHopeless(error) && !isUnusable(error)) return undefined;
+    givenUp = { outcome: await giveUp(error, attempts) };
     throw error;
   };
   try {

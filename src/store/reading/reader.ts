@@ -138,9 +138,9 @@ export const reader = <Item>(needs: Needs<Item>) => {
       breathe,
     };
     const partitionOf = (partitionKey: string, checkpoint?: number): Partition<Item> => {
-      const known = partitions.get(partitionKey) ?? partition(partitionKey, partitionNeeds, checkpoint);
-      partitions.set(partitionKey, known);
-      return known;
+      const partitionOfKey = partitions.get(partitionKey) ?? partition(partitionKey, partitionNeeds, checkpoint);
+      partitions.set(partitionKey, partitionOfKey);
+      return partitionOfKey;
     };
     const isBehind = (partitionKey: string): boolean => partitions.get(partitionKey)?.isBehind() === true;
 

@@ -68,16 +68,16 @@ const findOut = ({ stream, expected, events, resolve, reject }: Entry, find: Nee
  */
 const leftAfter = (waiting: readonly Entry[], failure: Failure, ready: boolean): Entry[] => {
   const { reason, full, forGood, unsure } = failure;
-  const left: Entry[] = [];
+  const remaining: Entry[] = [];
   for (const [n, entry] of waiting.entries()) {
     entry.failures++;
     entry.unsure ||= n < unsure;
     // With a full disk the log may refuse appends for long. No caller should wait for that.
     const again = ready && !full && !forGood && (entry.unsure || entry.failures === 1);
-    if (again) left.push(entry);
+    if (again) remaining.push(entry);
     else entry.reject(entry.unsure ? unknownOutcome(reason) : notStored(reason));
   }
-  return left;
+  return remaining;
 };
 
 /** Keeps the reason why the note beside the log cannot be written. */
@@ -97,10 +97,10 @@ const noteFaults = (log: Needs['log']) => {
 /** A promise that can be settled from outside. Only the first call counts. */
 const startSignal = () => {
   let settle: (error?: Error) => void = () => undefined;
-  const done = new Promise<void>((resolve, reject) => {
+  const ending = new Promise<void>((resolve, reject) => {
     settle = (error) => (error ? reject(error) : resolve());
   });
-  return { done, settle };
+  return { done: ending, settle };
 };
 
 /**
@@ -170,8 +170,8 @@ export const sqliteAppends = ({ options, id, last, news, ends, find, log, anySiz
 
   const onSettled = (reply: Reply): void => {
     stats.commits++;
-    const settled = waiting.splice(0, reply.length / 2);
-    for (const [n, entry] of settled.entries()) settle(entry, element(reply, 2 * n), element(reply, 2 * n + 1));
+    const acknowledged = waiting.splice(0, reply.length / 2);
+    for (const [n, entry] of acknowledged.entries()) settle(entry, element(reply, 2 * n), element(reply, 2 * n + 1));
     send();
     news.wake();
     finishWhenIdle();
@@ -207,14 +207,14 @@ export const sqliteAppends = ({ options, id, last, news, ends, find, log, anySiz
     finishWhenIdle();
   };
 
-  const told = (message: Told): void => {
+  const onMessage = (message: Told): void => {
     if ('settled' in message) onSettled(message.settled);
     else if ('ready' in message) onReady(message.ready.head);
     else if ('failed' in message) onFailed(message.failed);
     else note.told(message.note);
   };
 
-  const writer = writerThread({ options, log: id, acknowledged: () => acknowledged, told });
+  const writer = writerThread({ options, log: id, acknowledged: () => acknowledged, report: onMessage });
 
   return {
     /**

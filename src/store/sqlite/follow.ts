@@ -85,8 +85,8 @@ export async function* follow(
   // Types are few, prefixes may be many.
   const passing = new Map<string, boolean>();
   const passes = ({ type }: StoredEvent): boolean => {
-    const known = passing.get(type);
-    if (known !== undefined) return known;
+    const passes = passing.get(type);
+    if (passes !== undefined) return passes;
     const so = !filter || filter.some((prefix) => type.startsWith(prefix));
     if (passing.size < mostTypes) passing.set(type, so);
     return so;

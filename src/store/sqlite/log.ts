@@ -171,9 +171,9 @@ const rowsIn = (db: Database): readonly Row[] =>
  * another table in the place of a known one would answer for it.
  */
 const foreignParts = (db: Database, schema: string): readonly string[] => {
-  const known = new Set([...statementsIn(schema), ...statistics]);
+  const statements = new Set([...statementsIn(schema), ...statistics]);
   return rowsIn(db)
-    .filter(([, , sql]) => !known.has(plain(sql ?? '')))
+    .filter(([, , sql]) => !statements.has(plain(sql ?? '')))
     .map(([type, name]) => `${type} ${JSON.stringify(name)}`);
 };
 

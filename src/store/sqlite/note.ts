@@ -37,7 +37,7 @@ export const readNote = (file: string): readonly Noted[] => {
   }
   const textOf = (slot: number): string => bytes.toString('latin1', slot * slotSize, (slot + 1) * slotSize);
   const read = Array.from({ length: slots }, (_, slot) => readSlot(textOf(slot)));
-  return read.filter((noted) => noted !== undefined).sort((a, b) => b.position - a.position);
+  return read.filter((note) => note !== undefined).sort((a, b) => b.position - a.position);
 };
 
 /**
@@ -49,10 +49,10 @@ export const noteKeeper = (file: string) => {
   let descriptor: number | undefined;
   let slot = 0;
   return {
-    write(noted: Noted): void {
+    write(note: Noted): void {
       descriptor ??= openSync(noteOf(file), constants.O_RDWR | constants.O_CREAT, 0o600);
       // The text is only ASCII, because a slot has a fixed number of bytes.
-      const body = JSON.stringify(noted).replace(/[^ -~]/g, escaped);
+      const body = JSON.stringify(note).replace(/[^ -~]/g, escaped);
       const text = `${checksum(body)}\n${body}\n`;
       writeSync(descriptor, text.padEnd(slotSize).slice(0, slotSize), slot * slotSize, 'latin1');
       slot = (slot + 1) % slots;

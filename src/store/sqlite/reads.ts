@@ -67,7 +67,7 @@ export const keptIn = (db: Connection): Kept => {
 /** Functions that read events in their order, one chunk at a time. */
 const chunksOf = (db: Connection, query: (sql: string) => Query): ((filter: Filter | undefined) => Chunks) => {
   const inLog = query(select('position > ?1 AND position <= ?2', 'position'));
-  const kept = reading(() => keptIn(db));
+  const storedState = reading(() => keptIn(db));
 
   /** The next events of a filter after a position, up to another: as many as one turn of the event loop may take. */
   const filtered = (filter: Filter): Chunks => {
@@ -82,7 +82,7 @@ const chunksOf = (db: Connection, query: (sql: string) => Query): ((filter: Filt
 
   /** The next events of all types, each checked. Throws `DamagedLog` where an event is not as it was written. */
   const checked = (): Chunks => {
-    const check = checker(kept, checkedStreams);
+    const check = checker(storedState, checkedStreams);
     return (after, until) => {
       const end = Math.min(until, after + maxRows);
       const found = events(inLog, after, end);

@@ -27,32 +27,35 @@ export const isMissing = (file: string): boolean => sizeOf(file) === 0;
 const place = ({ position, stream, revision }: Partial<Noted>): string =>
   `position ${position}${stream === undefined ? '' : ` (event ${revision} of stream ${stream})`}`;
 
-const noted = (file: string): readonly Seen[] =>
+const readNotes = (file: string): readonly Seen[] =>
   readNote(file).map((note) => ({ ...note, by: `its note ${basename(noteOf(file))}`, sure: async () => true }));
 
 /** The loss when nothing is left of the log: all events up to the noted one. */
 const nothingLeft = (file: string, what: string): Shorter | undefined => {
-  const [seen] = noted(file);
+  const [seen] = readNotes(file);
   return seen && { missing: seen.position, sentence: `${file} ${what}, but ${seen.by} names ${place(seen)}` };
 };
 
-const compare = (seen: Seen, reads: Reads): Shorter | undefined => {
+const compare = (snapshot: Seen, reads: Reads): Shorter | undefined => {
   const head = reads.head();
   const last = reads.at(head);
   const end = last ? `the log ends at ${place(last)}` : 'the log is empty';
-  if (seen.position > head) {
-    return { missing: seen.position - head, sentence: `${seen.by} names ${place(seen)}, but ${end}` };
+  if (snapshot.position > head) {
+    return { missing: snapshot.position - head, sentence: `${snapshot.by} names ${place(snapshot)}, but ${end}` };
   }
-  const there = reads.at(seen.position);
-  if (there?.id === seen.id && (seen.hash === undefined || seen.hash === hashOf(there))) return undefined;
-  return { missing: head - seen.position + 1, sentence: `${seen.by} names another event at ${place(seen)}` };
+  const there = reads.at(snapshot.position);
+  if (there?.id === snapshot.id && (snapshot.hash === undefined || snapshot.hash === hashOf(there))) return undefined;
+  return {
+    missing: head - snapshot.position + 1,
+    sentence: `${snapshot.by} names another event at ${place(snapshot)}`,
+  };
 };
 
-const ofThisLog = async (file: string, db: Connection, seen: readonly Seen[]): Promise<Shorter | undefined> => {
+const ofThisLog = async (file: string, db: Connection, snapshots: readonly Seen[]): Promise<Shorter | undefined> => {
   const id = logId(db);
   if (id === undefined) return nothingLeft(file, 'holds no log');
   const reads = sqliteReads(db);
-  for (const one of seen.filter(({ log }) => log === id)) {
+  for (const one of snapshots.filter(({ log }) => log === id)) {
     const shorter = compare(one, reads);
     if (shorter && (await one.sure())) return shorter;
   }
@@ -65,12 +68,12 @@ const ofThisLog = async (file: string, db: Connection, seen: readonly Seen[]): P
  */
 export const shorterThan = async (file: string, others: readonly Seen[]): Promise<Shorter | undefined> => {
   if (isMissing(file)) return nothingLeft(file, existsSync(file) ? 'is empty' : 'is gone');
-  const seen = [...noted(file), ...others];
-  if (seen.length === 0) return undefined;
+  const places = [...readNotes(file), ...others];
+  if (places.length === 0) return undefined;
   try {
     const db = connectToRead(file);
     try {
-      return await ofThisLog(file, db, seen);
+      return await ofThisLog(file, db, places);
     } finally {
       db.close();
     }

@@ -107,8 +107,8 @@ const create = (file: string, log: Log): Connection => {
  * the same folder. Throws an error when the file is no log, cannot be written durably, or lacks events that it had.
  * When the disk fails later, the store recovers by itself. Until then `fault` says why, and appends are refused.
  */
-export const openSqliteStore = async (options: WriterOptions, told: Told = {}): Promise<SqliteStore> => {
-  const { seen = [], log = () => undefined, pace, anySize = false } = told;
+export const openSqliteStore = async (options: WriterOptions, listeners: Told = {}): Promise<SqliteStore> => {
+  const { seen = [], log = () => undefined, pace, anySize = false } = listeners;
   const file = absolute(options.file);
   const unlock = lockFolder(file);
   let reads: Reads | undefined;

@@ -59,7 +59,7 @@ let db: Transactions | undefined;
 let noteFails = false;
 let walSize = 0;
 
-const tell = (told: Told): void => port.postMessage(told);
+const tell = (message: Told): void => port.postMessage(message);
 
 /** Writes the note. An error is only reported, because a change is stored without the note, too. */
 const takeNote = (db: Transactions): void => {

@@ -12,7 +12,7 @@ type Needs = {
   readonly log: string;
   /** The newest event that was acknowledged since the store was opened. */
   readonly acknowledged: () => AsLeft['acknowledged'];
-  readonly told: (told: Told) => void;
+  readonly report: (onMessage: Told) => void;
 };
 
 const shortestPauseMs = 100;
@@ -32,7 +32,7 @@ const failureOf = (reason: string): Failure => ({ reason, full: false, forGood: 
  * Keeps a writer's thread running. When it has failed, another one opens the log again: at once the first time, then
  * after longer and longer pauses until something is stored again. After a full disk it waits for room.
  */
-export const writerThread = ({ options, log, acknowledged, told }: Needs) => {
+export const writerThread = ({ options, log, acknowledged, report }: Needs) => {
   const folder = dirname(options.file);
   const inode = inodeOf(options.file);
   let worker: Worker | undefined;
@@ -74,16 +74,16 @@ export const writerThread = ({ options, log, acknowledged, told }: Needs) => {
     starting.on('error', (error) => {
       failure ??= failureOf(inWords(error));
     });
-    starting.on('exit', () => gone(failure));
+    starting.on('exit', () => onExit(failure));
   };
 
   const hear = (from: Worker, message: Told): void => {
     if ('ready' in message) worker = from;
     if ('settled' in message && message.settled.some((number, at) => at % 2 === 1 && number > 0)) pause = 0;
-    told(message);
+    report(message);
   };
 
-  const gone = (failure: Failure | undefined): void => {
+  const onExit = (failure: Failure | undefined): void => {
     worker = undefined;
     if (!failure && ending) {
       ended();
@@ -91,7 +91,7 @@ export const writerThread = ({ options, log, acknowledged, told }: Needs) => {
     }
     const failed = failure ?? failureOf('its thread has ended');
     full = failed.full;
-    told({ failed });
+    report({ failed });
     if (failed.forGood) ended();
     else startLater();
   };

@@ -120,13 +120,13 @@ describe('audits over HTTP', function () {
 
   it('show an event to who may see its resource now', async () => {
     const { _id: hidden } = ok(await automation('hidden', { gbac: { read: ['ops'], write: ['ops'] } })).data;
-    const { _id: gone } = ok(await automation('gone', { gbac: { read: ['ops'], write: ['ops'] } })).data;
-    ok(await service.ask('DELETE', `/operations-manager/automations/${gone}`));
+    const { _id } = ok(await automation('gone', { gbac: { read: ['ops'], write: ['ops'] } })).data;
+    ok(await service.ask('DELETE', `/operations-manager/automations/${_id}`));
     const { _id: opened } = ok(await automation('opened', { gbac: { read: ['ops'], write: ['ops'] } })).data;
     ok(await service.ask('PATCH', `/operations-manager/automations/${opened}`, { gbac: { read: [], write: [] } }));
     for (const [id, seen] of [
       [hidden, { member: 1, stranger: 0, reader: 0 }],
-      [gone, { member: 2, stranger: 0, reader: 0 }],
+      [_id, { member: 2, stranger: 0, reader: 0 }],
       [opened, { member: 2, stranger: 2, reader: 2 }],
     ] as const) {
       for (const [name, count] of Object.entries(seen)) {

@@ -477,9 +477,9 @@ describe('Export and import of automations over HTTP', () => {
       gbac: {},
       triggers: [{ name: 'Run', type: 'manual', enabled: true, formId: null, formData: null }],
     };
-    const [{ data: made }] = ok(await put(written)).data;
-    const [run] = (await exported(made._id)).data.triggers;
-    assert.deepEqual([run.name, run.actionType, run.actionId], ['Run', 'automations', made._id]);
+    const [{ data }] = ok(await put(written)).data;
+    const [run] = (await exported(data._id)).data.triggers;
+    assert.deepEqual([run.name, run.actionType, run.actionId], ['Run', 'automations', data._id]);
     const before = await positionOf(service);
     ok(await put(written));
     assert.equal(await positionOf(service), before);
@@ -490,8 +490,8 @@ describe('Export and import of automations over HTTP', () => {
     };
     refused(await put(other), 409, /automations\/0\/name.*this name|this name.*automations\/0\/name/s);
     const [{ data: changed }] = ok(await put(other, { overwrite: true })).data;
-    assert.equal(changed._id, made._id);
-    const triggers = (await exported(made._id)).data.triggers;
+    assert.equal(changed._id, data._id);
+    const triggers = (await exported(data._id)).data.triggers;
     assert.deepEqual(
       triggers.map(({ name }: { name: string }) => name),
       ['Other', 'Run'],

@@ -272,7 +272,7 @@ describe('event triggers over HTTP', function () {
     const from = await openSqliteStore({ file: join(folder, 'a', 'events.db') });
     const to = await openSqliteStore({ file: join(folder, 'b', 'events.db') });
     try {
-      await copyLog({ from, to, signal: new AbortController().signal, told: () => undefined });
+      await copyLog({ from, to, signal: new AbortController().signal, report: () => undefined });
     } finally {
       await from.close();
       await to.close();

@@ -12,7 +12,7 @@ describe('The adapter lab', () => {
   const device = { name: 'lab-01', host: '192.0.2.1', ostype: 'cisco-ios-xe' };
   const made = '2026-01-01T00:00:00.000Z';
   const lab = (more = {}) =>
-    labAdapter({ name: 'tested', made, folder, now: () => Date.parse('2026-01-03T01:05:00.000Z'), ...more });
+    labAdapter({ name: 'tested', createdAt: made, folder, now: () => Date.parse('2026-01-03T01:05:00.000Z'), ...more });
   after(() => rmSync(folder, { recursive: true }));
 
   deviceAdapterContract(async () => ({ adapter: lab(), device }));

@@ -105,16 +105,16 @@ describe('Forms over HTTP', () => {
     const send = (forms: string, more = '') =>
       service.ask('POST', '/json-forms/import/forms', `{"forms":[${forms}]${more}}`);
     const {
-      data: [{ data: shown, ...rest }],
+      data: [{ data, ...rest }],
     } = ok(await send(document));
     assert.deepEqual(rest, { success: true });
     assert.equal(await exported('?as=imported'), document);
-    const { _id, id, createdBy, lastUpdated, created } = shown;
+    const { _id, id, createdBy, lastUpdated, created } = data;
     assert.deepEqual(
       [_id, id, createdBy, lastUpdated, created.slice(0, 2)],
       ['not hexadecimal', 'not hexadecimal', 'admin', '2020-01-01T00:00:00.000Z', '20'],
     );
-    assert.equal('elements' in shown, false, 'the service shows what it knows');
+    assert.equal('elements' in data, false, 'the service shows what it knows');
 
     // In our words: the members that the service knows, as it shows them, then the others.
     const read = (await service.ask('GET', `${path}/Foreign`)).text;

@@ -89,9 +89,9 @@ const count = (name: string, place: Place): unknown =>
 
       await until(() => stream.frames.length === 3, 'three events in the stream');
       stream.close();
-      const [{ data: told } = assert.fail()] = stream.frames;
+      const [{ data } = assert.fail()] = stream.frames;
       assert.deepEqual(
-        [told.id, told.position, told.at, told.actor, told.resource, told.correlation, told.data],
+        [data.id, data.position, data.at, data.actor, data.resource, data.correlation, data.data],
         [first, position, at, null, null, first, { order: 7 }],
       );
       const audited = ok(await service.ask('GET', `/audit/events?source=${encodeURIComponent(source)}`)).results;

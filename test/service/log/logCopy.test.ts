@@ -45,7 +45,7 @@ describe('copying a log', () => {
   };
   const copy = (
     needs: { from?: EventStore; to?: EventStore; signal?: AbortSignal; told?: (progress: Progress) => void } = {},
-  ): Promise<Copied> => copyLog({ from, to, signal: never, told: () => undefined, ...needs });
+  ): Promise<Copied> => copyLog({ from, to, signal: never, report: () => undefined, ...needs });
   beforeEach(async () => {
     folder = temporaryFolder();
     [from, to] = [await open('from'), await open('to')];
@@ -411,13 +411,13 @@ describe('log copy', function () {
     const last = new Map<string, string>();
     for (const { stream, revision, id, type, data, metadata } of await storedIn(reader)) {
       if (stream.startsWith('payload-') || stream === keyStream) continue;
-      const { hash: kept, ...about } = JSON.parse(metadata) as { hash: string };
+      const { hash, ...about } = JSON.parse(metadata) as { hash: string };
       assert.equal(
-        kept,
+        hash,
         link({ stream, revision, id, type, data, metadata: JSON.stringify(about) }, last.get(stream) ?? ''),
         `${stream} ${revision}`,
       );
-      last.set(stream, kept);
+      last.set(stream, hash);
     }
     assert.ok(last.size > 20);
     await reader.close();

@@ -338,7 +338,7 @@ describe('log copy, of what tools have written:', function () {
         return to.end!(stream);
       },
     };
-    const run = () => copyLog({ from, to: dying, signal: never, told: () => undefined });
+    const run = () => copyLog({ from, to: dying, signal: never, report: () => undefined });
     let runs = 0;
     for (; ; runs++) {
       left = 1;

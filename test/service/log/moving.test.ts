@@ -22,7 +22,7 @@ import { showCompared } from '../../../src/cli/records.ts';
 import { readConfig } from '../../../src/config.ts';
 import { compareFolds, foldLog } from '../../../src/projections/foldLog.ts';
 import { identityEvent, readIdentity } from '../../../src/store/identity.ts';
-import { content, shown } from '../../../src/store/moving/content.ts';
+import { content, contentOfEvent } from '../../../src/store/moving/content.ts';
 import { openRemoteToCopy } from '../../../src/store/open.ts';
 import type { EventStore, LogReads, StoredEvent } from '../../../src/store/port.ts';
 import { acceptDamage } from '../../../src/store/sqlite/accept.ts';
@@ -313,7 +313,8 @@ describe('moving a log', function () {
         await exportTo('b', settings);
         await importTo('back');
         // EventStoreDB keeps no times of other tools' events.
-        const shownOf = async (name: string) => (await eventsOf(name)).map((event) => shown(event as StoredEvent));
+        const shownOf = async (name: string) =>
+          (await eventsOf(name)).map((event) => contentOfEvent(event as StoredEvent));
         assert.deepEqual(await shownOf('back'), await shownOf('a'));
       } finally {
         await server.stop();

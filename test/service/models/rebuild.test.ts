@@ -52,20 +52,20 @@ const live = async ({ ask }: TestService): Promise<void> => {
     gbac: { read: ['readers'], write: ['operators'] },
   });
   const {
-    data: { _id: gone },
+    data: { _id },
   } = await ok('POST', '/operations-manager/automations', { name: 'gone' });
   await ok('POST', '/operations-manager/triggers', {
     type: 'endpoint',
     name: 't',
     enabled: true,
     actionType: 'automations',
-    actionId: gone,
+    actionId: _id,
     verb: 'POST',
     routeName: 'gone',
     schema: null,
     jst: null,
   });
-  await ok('DELETE', `/operations-manager/automations/${gone}`);
+  await ok('DELETE', `/operations-manager/automations/${_id}`);
   const tree = await ok('POST', '/configuration_manager/configs', { name: 'tree', deviceType: 'ios' });
   const treeId = tree._id ?? tree.data._id;
   await ok('PUT', `/configuration_manager/configs/variables/${treeId}/initial`, {

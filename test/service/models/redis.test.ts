@@ -305,7 +305,7 @@ describeOwnRedis('a redis read store in trouble', (redis) => {
     await healsFromTheLog();
   });
   it('never answers from before what was shown, except to the runner', async () => {
-    store.shown(1);
+    store.onProjected(1);
     await redis().command('FLUSHALL');
     await assert.rejects(listed(store), unavailable);
     assert.deepEqual(await store.resume(), { position: 0, event: '' });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mask } from '../../../src/domain/engine/secretFields.ts';
-import { shown } from '../../../src/domain/profiles/profiles.ts';
+import { profileDocument } from '../../../src/domain/profiles/profiles.ts';
 import { ok, refused } from '../../support/people.ts';
 import { useService } from '../../support/useService.ts';
 
@@ -81,7 +81,7 @@ describe('profiles over HTTP', function () {
         }
         assert.deepEqual(shownIn(await get('fields')), good.at(-1), 'what is refused changes nothing');
         ok(await put('fields', around(null)));
-        assert.deepEqual(shownIn(await get('fields')), shownIn(shown({ id: 'fields' })));
+        assert.deepEqual(shownIn(await get('fields')), shownIn(profileDocument({ id: 'fields' })));
       });
     }
   }

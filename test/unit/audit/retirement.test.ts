@@ -65,7 +65,7 @@ describe('Retirement, on two nodes', () => {
 
   const retiring = ({ handle, tools, model, leadership, run, head, settled }: TestNode, more: object = {}) => {
     const runner = retirement({
-      ...{ handle, tools, model, leadership, ready: run.whenReady, head, settled, clock },
+      ...{ handle, tools, model, leadership, ready: run.whenReady, head, caughtUp: settled, clock },
       kinds: projections.filter(({ retires }) => retires),
       days: 30,
       lookEveryMs: 5,
@@ -194,7 +194,7 @@ describe('Retirement, on two nodes', () => {
     });
     retiring(one, {
       head: async () => position,
-      settled: (least = 0) => {
+      caughtUp: (least = 0) => {
         waits ||= least === position;
         return least === position ? shows : one.settled();
       },

@@ -226,7 +226,7 @@ describe('reactions', () => {
         asked.push(position);
         return shown;
       };
-      const one = node(log.store, { following: { reactions, reached } });
+      const one = node(log.store, { following: { reactions, whenProjected: reached } });
       const { position } = await one.fill('b', things);
       for (let n = 0; n < 4; n++) await one.fill(`b${n}`, [{ id: `q${n}`, name: `y${n}` }]);
       await until(async () => asked.length > 1 || (await names()).includes('later'));

@@ -250,7 +250,7 @@ describe('A job that runs here', () => {
         } as unknown as Parameters<typeof jobBook>[0]['model'],
         ...{
           ready: async () => undefined,
-          seen: ({ _id }) => work.seen({ id: _id, status: 'ended', claim: null }),
+          note: ({ _id }) => work.seen({ id: _id, status: 'ended', claim: null }),
           log: (message) => assert.fail(message),
         },
       });

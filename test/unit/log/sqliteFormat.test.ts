@@ -54,7 +54,7 @@ describe('the file of a log', () => {
       openTransactions({ file }, { inode: inodeOf(file), acknowledged: undefined }).close(),
     read: async () => (await openSqliteReader(file)).close(),
     'log accept': async () => acceptDamage(file),
-    backup: () => backUp({ file, to: at('new'), told: () => undefined }),
+    backup: () => backUp({ file, to: at('new'), report: () => undefined }),
     restore: () => restoreFile(readConfig({ DATA_DIR: join(folder, 'new') }), file, heard().output),
     'go on with an import': async () => stages(file).imported(),
     'audit verify': async () => fileSource(file).close(),

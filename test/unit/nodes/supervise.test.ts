@@ -84,9 +84,9 @@ describe('persist', () => {
     const tries: unknown[] = [];
     const outcome = await persist(failing('one', 'away', 'away', 'two'), {
       ...patience,
-      onFailure: (error, { tried, isNew }) => {
+      onFailure: (error, { attempts, isNew }) => {
         const { message } = error as Error;
-        tries.push([message, tried, isNew]);
+        tries.push([message, attempts, isNew]);
         return message === 'away' ? 'waits' : undefined;
       },
     });

@@ -8,8 +8,8 @@ import {
   type Patch,
   type ProfileEvent,
   profile,
+  profileDocument,
   remove,
-  shown,
   update,
 } from '../../../src/domain/profiles/profiles.ts';
 import { specification } from '../../support/given.ts';
@@ -113,7 +113,7 @@ describe('profiles: decisions', () => {
   });
 
   it('are shown with the documented defaults', () =>
-    assert.deepEqual(shown({ id: 'x', systemProps: { eventWorkerCount: 5 } }), {
+    assert.deepEqual(profileDocument({ id: 'x', systemProps: { eventWorkerCount: 5 } }), {
       id: 'x',
       loggerProps: { log_format_json: false, console_format_json: false },
       prebuiltProps: {},

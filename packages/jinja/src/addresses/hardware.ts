@@ -56,8 +56,8 @@ export const hardwareText = ({ value }: Hardware, dialect: Dialect, bits = 48): 
   const words: string[] = [];
   for (let at = bits - dialect.bits; at >= 0; at -= dialect.bits) {
     const word = (value >> BigInt(at)) & ((1n << BigInt(dialect.bits)) - 1n);
-    const shown = word.toString(16).padStart(dialect.digits, '0');
-    words.push(dialect.upper ? shown.toUpperCase() : shown);
+    const hexText = word.toString(16).padStart(dialect.digits, '0');
+    words.push(dialect.upper ? hexText.toUpperCase() : hexText);
   }
   return words.join(dialect.separator);
 };

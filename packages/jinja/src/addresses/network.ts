@@ -145,7 +145,8 @@ const privates = networks([
 const multicasts = networks(['224.0.0.0/4', 'ff00::/8']);
 const loopbacks = networks(['127.0.0.0/8', '::1/128']);
 
-const among = (known: readonly Network[], network: Network): boolean => known.some((outer) => within(outer, network));
+const among = (networks: readonly Network[], network: Network): boolean =>
+  networks.some((outer) => within(outer, network));
 export const isPrivate = (network: Network): boolean => among(privates, network);
 export const isMulticast = (network: Network): boolean => among(multicasts, network);
 export const isLoopback = (network: Network): boolean => among(loopbacks, network);

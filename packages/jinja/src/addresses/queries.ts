@@ -26,9 +26,9 @@ import {
 } from './network.ts';
 
 /** What a query is asked of: `shown` is the value as it was written, `isNetwork` whether with a prefix. */
-export type Asked = { readonly network: Network; readonly shown: string; readonly isNetwork: boolean };
+export type Asked = { readonly network: Network; readonly text: string; readonly isNetwork: boolean };
 
-type Query = (asked: Asked) => Value;
+type Query = (query: Asked) => Value;
 
 export const filterError = (message: string): PythonError => new PythonError('AnsibleFilterError', message);
 
@@ -48,8 +48,8 @@ const of =
 /** The value as it was written, if something holds for it. */
 const when =
   (holds: (network: Network) => boolean): Query =>
-  ({ network, shown }) =>
-    holds(network) ? shown : null;
+  ({ network, text }) =>
+    holds(network) ? text : null;
 
 /** A query that only networks can answer. */
 const ofNetwork =
@@ -69,9 +69,9 @@ export const usable = (network: Network): readonly [bigint, bigint] => {
 export const usableAt = (network: Network, offset: bigint): Value => {
   if (sizeOf(network) === 1n) return null;
   const [first, last] = usable(network);
-  const wanted = network.value + offset;
-  const shown = textOfNumber(wanted);
-  return wanted >= first && wanted <= last ? shown : null;
+  const hostValue = network.value + offset;
+  const numberText = textOfNumber(hostValue);
+  return hostValue >= first && hostValue <= last ? numberText : null;
 };
 
 const ip = of((network) => {
@@ -104,11 +104,11 @@ const isPublic = (network: Network): boolean => {
   );
 };
 
-const sixToFour: Query = ({ network, shown, isNetwork }) => {
+const sixToFour: Query = ({ network, text, isNetwork }) => {
   const one = alone(network);
   if (network.version === 6) {
-    const seen = isNetwork ? !isFirst(network) : true;
-    return seen && within(needNetwork('2002::/16'), isNetwork ? one : network) ? shown : false;
+    const isUsable = isNetwork ? !isFirst(network) : true;
+    return isUsable && within(needNetwork('2002::/16'), isNetwork ? one : network) ? text : false;
   }
   if (sizeOf(network) > 1n && isFirst(network)) return false;
   if (!isPublic(one) && !isPrivate(one)) return false;
@@ -118,16 +118,16 @@ const sixToFour: Query = ({ network, shown, isNetwork }) => {
 
 const mapped = 0xffffn << 32n;
 
-const ipv4: Query = ({ network, shown }) => {
-  if (network.version === 4) return shown;
+const ipv4: Query = ({ network, text }) => {
+  if (network.version === 4) return text;
   const prefix = network.prefix - 96;
   const value = network.value >> 32n === 0n ? network.value : network.value - mapped;
   return prefix >= 0 && value >= 0n && value <= 0xffff_ffffn ? networkText({ version: 4, value, prefix }) : false;
 };
 
-const ipv6: Query = ({ network, shown }) =>
+const ipv6: Query = ({ network, text }) =>
   network.version === 6
-    ? shown
+    ? text
     : networkText({ version: 6, value: mapped + network.value, prefix: network.prefix + 96 });
 
 const sizeUsable = (network: Network): bigint => {
@@ -138,8 +138,8 @@ const sizeUsable = (network: Network): bigint => {
 
 const type = (network: Network): string => (sizeOf(network) > 1n && isFirst(network) ? 'network' : 'address');
 
-const wrap: Query = ({ network, shown, isNetwork }) => {
-  if (network.version === 4) return shown;
+const wrap: Query = ({ network, text, isNetwork }) => {
+  if (network.version === 4) return text;
   return isNetwork ? `[${address(network)}]/${network.prefix}` : `[${address(network)}]`;
 };
 
@@ -232,10 +232,10 @@ const isFloat = (query: string): boolean => {
 
 /** What is asked: one of the queries, whether the value is within a network, or the address at a place. */
 export const askNetwork = (asked: Asked, query: string, alias: string): Value => {
-  const known = queries.get(query);
-  if (known) return known(asked);
+  const cachedQuery = queries.get(query);
+  if (cachedQuery) return cachedQuery(asked);
   const outer = /^\d+$/.test(query) ? undefined : networkFrom(query);
-  if (outer) return within(outer, asked.network) ? asked.shown : null;
+  if (outer) return within(outer, asked.network) ? asked.text : null;
   if (!isFloat(query)) throw filterError(`${alias}: unknown filter type: ${query}`);
   return addressAt(asked, query);
 };

@@ -57,17 +57,17 @@ const fromNumbers = (text: string): Network | undefined => {
 
 /** Reads a str or int as an address or network; undefined if it is none. */
 const asked = (run: Run, value: Value, version: bigint): Asked | undefined => {
-  const shown = textOf(value) ?? (typeof value === 'bigint' ? str(run, value) : undefined);
-  if (!truthy(value) || shown === undefined) return undefined;
-  if (/^\d+$/.test(shown)) {
-    const network = shown.length > 40 ? undefined : fromNumber(BigInt(shown), version);
-    return network && { network, shown: networkText(network), isNetwork: false };
+  const addressText = textOf(value) ?? (typeof value === 'bigint' ? str(run, value) : undefined);
+  if (!truthy(value) || addressText === undefined) return undefined;
+  if (/^\d+$/.test(addressText)) {
+    const network = addressText.length > 40 ? undefined : fromNumber(BigInt(addressText), version);
+    return network && { network, text: networkText(network), isNetwork: false };
   }
   if (typeof value === 'bigint') return undefined;
-  const network = networkFrom(shown);
-  if (network) return { network, shown, isNetwork: shown.split('/').length === 2 };
-  const numbers = fromNumbers(shown);
-  return numbers && { network: numbers, shown: networkText(numbers), isNetwork: true };
+  const network = networkFrom(addressText);
+  if (network) return { network, text: addressText, isNetwork: addressText.split('/').length === 2 };
+  const numbers = fromNumbers(addressText);
+  return numbers && { network: numbers, text: networkText(numbers), isNetwork: true };
 };
 
 type Question = { readonly query: string; readonly version?: bigint; readonly alias?: string };
@@ -201,10 +201,10 @@ const ipsubnet: Filter = {
     const what = namedOr(run, str(run, value));
     if (!what) return false;
     const network = { ...what, value: firstOf(what) };
-    const wanted = asText(run, query);
-    if (wanted === '') return networkText(network);
-    if (!/^\d+$/.test(wanted)) return rankIn(network, named(run, wanted));
-    const prefix = decimal(wanted) ?? 1000n;
+    const queryText = asText(run, query);
+    if (queryText === '') return networkText(network);
+    if (!/^\d+$/.test(queryText)) return rankIn(network, named(run, queryText));
+    const prefix = decimal(queryText) ?? 1000n;
     if (prefix > (network.version === 4 ? 32n : 128n)) return false;
     const at = index === null ? undefined : asInt(index);
     if (sizeOf(network) > 1n) return subnetAt(network, Number(prefix), at);
@@ -266,12 +266,12 @@ const reduceOnNetwork: Filter = {
   parameters: ['network?'],
   call: (run, value: Value, network?: Value) => {
     const outer = ends(run, asText(run, network));
-    const kept = asTexts(run, value).filter((text) => {
+    const matching = asTexts(run, value).filter((text) => {
       run.budget.step(16);
       return isBetween(outer, ends(run, text));
     });
-    run.budget.make(kept.length);
-    return kept;
+    run.budget.make(matching.length);
+    return matching;
   },
 };
 
@@ -283,9 +283,9 @@ const cidrMerge: Filter = {
       return needNetwork(text);
     });
     run.budget.make(networks.length);
-    const wanted = asText(run, action, 'merge');
-    if (wanted === 'merge') return merged(networks).map(networkText);
-    if (wanted !== 'span') throw filterError(`cidr_merge: invalid action '${wanted}'`);
+    const actionText = asText(run, action, 'merge');
+    if (actionText === 'merge') return merged(networks).map(networkText);
+    if (actionText !== 'span') throw filterError(`cidr_merge: invalid action '${actionText}'`);
     const [only] = networks;
     if (!only) return null;
     return networkText(networks.length === 1 ? only : spanning(networks));
@@ -334,19 +334,19 @@ const dialects: ReadonlyMap<string, Dialect> = new Map<string, Dialect>([
 const hwaddr = (alias: string): Filter => ({
   parameters: ['query?', 'alias?'],
   call: (run, value: Value, query?: Value, name: Value = null) => {
-    const shown = str(run, value);
-    const hardware = hardwareFrom(shown);
-    const wanted = asText(run, query);
-    if (!hardware && wanted !== '' && wanted !== 'bool')
-      throw filterError(`${asText(run, name, alias)}: not a hardware address: ${shown}`);
-    if (wanted === '') return hardware && truthy(value) ? shown : null;
+    const addressText = str(run, value);
+    const hardware = hardwareFrom(addressText);
+    const queryText = asText(run, query);
+    if (!hardware && queryText !== '' && queryText !== 'bool')
+      throw filterError(`${asText(run, name, alias)}: not a hardware address: ${addressText}`);
+    if (queryText === '') return hardware && truthy(value) ? addressText : null;
     if (!hardware) return null;
-    if (wanted === 'bool') return true;
-    if (wanted === 'int') return hardware.value;
-    const dialect = dialects.get(wanted);
-    if (!dialect) throw filterError(`${alias}: unknown filter type: ${wanted}`);
+    if (queryText === 'bool') return true;
+    if (queryText === 'int') return hardware.value;
+    const dialect = dialects.get(queryText);
+    if (!dialect) throw filterError(`${alias}: unknown filter type: ${queryText}`);
     const written = hardwareText(hardware, dialect);
-    if (written === undefined) throw typeError(`${shown} has more than 48 bits`);
+    if (written === undefined) throw typeError(`${addressText} has more than 48 bits`);
     return written;
   },
 });

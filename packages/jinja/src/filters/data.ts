@@ -86,8 +86,8 @@ const howToMerge = (kwargs: Kwargs): How => {
   for (const name of kwargs.keys())
     if (!['recursive', 'list_merge'].includes(name))
       throw filterError("'recursive' and 'list_merge' are the only valid keyword arguments");
-  const wanted = kwargs.get('list_merge') ?? 'replace';
-  const lists = merges.find((name) => name === textOf(wanted));
+  const listMerge = kwargs.get('list_merge') ?? 'replace';
+  const lists = merges.find((name) => name === textOf(listMerge));
   const recursive = truthy(kwargs.get('recursive') ?? false);
   if (!lists) throw filterError(`'list_merge' argument can only be equal to ${merges.join(', ')}`);
   return { recursive, lists };
@@ -156,15 +156,15 @@ const distinct = (run: Run, items: readonly Value[], key: (item: Value) => Value
   run.budget.make(items.length);
   const keys = items.map(key);
   if (!keys.every(isHashable)) {
-    const seen: Value[] = [];
-    for (const item of items) if (!contains(run, seen, item)) seen.push(item);
-    return seen;
+    const uniqueValues: Value[] = [];
+    for (const item of items) if (!contains(run, uniqueValues, item)) uniqueValues.push(item);
+    return uniqueValues;
   }
-  const seen = new Set<unknown>();
+  const visited = new Set<unknown>();
   return items.filter((_item, i) => {
     const hashed = keyOf(keys[i] ?? null);
-    if (seen.has(hashed)) return false;
-    seen.add(hashed);
+    if (visited.has(hashed)) return false;
+    visited.add(hashed);
     return true;
   });
 };
@@ -189,7 +189,7 @@ const ofTwo = (choose: (run: Run, a: Value, b: Value) => Value): Filter => ({
   call: (run, a: Value, b: Value) => distinct(run, listOf(run, choose(run, a, b))),
 });
 
-const kept = (run: Run, a: Value, b: Value, present: boolean): Value[] => {
+const select = (run: Run, a: Value, b: Value, present: boolean): Value[] => {
   const other = kindOf(b) === 'iterator' ? b : listOf(run, b);
   const hashed = Array.isArray(other) && other.every(isHashable) ? new Set(other.map(keyOf)) : undefined;
   return collected(run, each(run, a)).filter((item) => {
@@ -203,8 +203,8 @@ const sum = (run: Run, a: Value, b: Value): Value =>
   isHashable(a) && isHashable(b) ? [...listOf(run, a), ...listOf(run, b)] : operate(run, '+', a, b);
 
 const symmetric = (run: Run, a: Value, b: Value): Value => {
-  const both = kept(run, a, b, true);
-  return kept(run, sum(run, a, b), both, false);
+  const both = select(run, a, b, true);
+  return select(run, sum(run, a, b), both, false);
 };
 
 const zip: Filter = {
@@ -274,7 +274,7 @@ export const dataFilters: Filters = {
   product,
   unique,
   union: ofTwo(sum),
-  intersect: ofTwo((run, a, b) => kept(run, a, b, true)),
-  difference: ofTwo((run, a, b) => kept(run, a, b, false)),
+  intersect: ofTwo((run, a, b) => select(run, a, b, true)),
+  difference: ofTwo((run, a, b) => select(run, a, b, false)),
   symmetric_difference: ofTwo(symmetric),
 };

@@ -8,9 +8,9 @@ export type Filter =
 
 export type Filters = Readonly<Record<string, Filter>>;
 
-export const callFilter = (run: Run, [name, filter]: Named<Filter>, value: Value, given: Given): Value => {
-  if ('all' in filter) return filter.all(run, value, given.args, given.kwargs);
+export const callFilter = (run: Run, [name, filter]: Named<Filter>, value: Value, callArgs: Given): Value => {
+  if ('all' in filter) return filter.all(run, value, callArgs.args, callArgs.kwargs);
   const { parameters, call } = filter;
   const bound: Builtin = { parameters, call: (run, ...args) => call(run, value, ...args) };
-  return invoke(run, [name, bound], given);
+  return invoke(run, [name, bound], callArgs);
 };

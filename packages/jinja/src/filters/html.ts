@@ -21,15 +21,15 @@ import { linked } from './urls.ts';
 
 /** Removes everything from `open` up to `close`, including both. An `open` without `close` stays. Takes one pass. */
 const without = (text: string, open: string, close: string): string => {
-  let kept = '';
+  let output = '';
   let at = 0;
   for (let from = text.indexOf(open); from >= 0; from = text.indexOf(open, at)) {
     const end = text.indexOf(close, from + open.length);
     if (end < 0) break;
-    kept += text.slice(at, from);
+    output += text.slice(at, from);
     at = end + close.length;
   }
-  return kept + text.slice(at);
+  return output + text.slice(at);
 };
 
 const unreserved = /[A-Za-z0-9_.~-]/;
@@ -119,10 +119,10 @@ export const htmlFilters: Filters = {
       const relations = new Set(splitSpace(rel === null ? '' : needText(rel)));
       if (truthy(nofollow)) relations.add('nofollow');
       relations.add('noopener');
-      const extra = schemes === null ? [] : listOf(run, schemes).map((given) => needText(given));
-      for (const given of extra)
-        if (!scheme.test(given))
-          throw new PythonError('FilterArgumentError', `${textRepr(given)} is not a valid URI scheme prefix.`);
+      const extra = schemes === null ? [] : listOf(run, schemes).map((item) => needText(item));
+      for (const extraName of extra)
+        if (!scheme.test(extraName))
+          throw new PythonError('FilterArgumentError', `${textRepr(extraName)} is not a valid URI scheme prefix.`);
       const words = escaped(run, value).text;
       const most = limit === null ? undefined : toIndex(needInt(limit));
       const rels = ` rel="${escaped(run, [...relations].sort().join(' ')).text}"`;

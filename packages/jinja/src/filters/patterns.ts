@@ -47,8 +47,8 @@ const partOf = (written: string, groups: Groups): Part => {
     return String.fromCharCode(code);
   }
   if (/^\d/.test(rest)) return groupNumber(rest, groups);
-  const known = escapes[rest];
-  if (known !== undefined) return known;
+  const escapeText = escapes[rest];
+  if (escapeText !== undefined) return escapeText;
   if (/^[A-Za-z]?$/.test(rest)) throw patternError(`bad escape ${written}`);
   return written;
 };
@@ -124,8 +124,8 @@ const wantedGroup = (written: Value): string | number => {
   return Number(number);
 };
 
-const groupOf = ({ groups, names }: Match, wanted: string | number): Value => {
-  const number = typeof wanted === 'number' ? wanted : numberNamed(names, wanted);
+const groupOf = ({ groups, names }: Match, name: string | number): Value => {
+  const number = typeof name === 'number' ? name : numberNamed(names, name);
   if (number === undefined || number >= groups.length) throw new PythonError('IndexError', 'no such group');
   return groups[number] ?? null;
 };
@@ -133,11 +133,11 @@ const groupOf = ({ groups, names }: Match, wanted: string | number): Value => {
 const search: Filter = {
   all: (run, value, [pattern, ...wanted], kwargs) => {
     const text = str(run, value);
-    const given = pattern === undefined ? kwargs.get('regex') : pattern;
-    if (given === undefined) throw new PythonError('TypeError', "regex_search() missing argument: 'regex'");
+    const patternArgument = pattern === undefined ? kwargs.get('regex') : pattern;
+    if (patternArgument === undefined) throw new PythonError('TypeError', "regex_search() missing argument: 'regex'");
     const flags = flagsOf(kwargs.get('ignorecase') ?? false, kwargs.get('multiline') ?? false);
     const names = wanted.map(wantedGroup);
-    const source = needText(given, 'pattern');
+    const source = needText(patternArgument, 'pattern');
     const [match] = matches(run, source, flags, text);
     if (!match) return null;
     if (names.length === 0) return match.groups[0] ?? '';

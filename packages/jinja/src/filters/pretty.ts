@@ -41,9 +41,9 @@ const textLines = (run: Run, text: string, width: number, allowance: number): st
   const lines = splitLines(text, true);
   lines.forEach((line, i) => {
     const lastLine = i === lines.length - 1;
-    const shown = repr(run, line);
-    if (lengthOf(shown) <= width - (lastLine ? allowance : 0)) {
-      chunks.push(shown);
+    const lineText = repr(run, line);
+    if (lengthOf(lineText) <= width - (lastLine ? allowance : 0)) {
+      chunks.push(lineText);
       return;
     }
     const parts: string[] = [];
@@ -71,10 +71,10 @@ const textLines = (run: Run, text: string, width: number, allowance: number): st
 };
 
 /** pprint.pformat(value) */
-export const pretty = (run: Run, given: Value): string => {
+export const pretty = (run: Run, input: Value): string => {
   const write = (value: Value, indent: number, allowance: number, level: number): string => {
-    const shown = repr(run, value);
-    if (lengthOf(shown) <= pageWidth - indent - allowance || level > deepest) return shown;
+    const valueText = repr(run, value);
+    if (lengthOf(valueText) <= pageWidth - indent - allowance || level > deepest) return valueText;
     const lines = (parts: readonly string[]): string => parts.join(`,\n${' '.repeat(indent + 1)}`);
     const items = (all: readonly Value[], close: number): string =>
       lines(all.map((item, i) => write(item, indent + 1, i === all.length - 1 ? allowance + close : 1, level + 1)));
@@ -93,12 +93,12 @@ export const pretty = (run: Run, given: Value): string => {
         }),
       )}}`;
     }
-    if (typeof value !== 'string') return shown;
+    if (typeof value !== 'string') return valueText;
     const [at, after] = level === 1 ? [indent + 1, allowance + 1] : [indent, allowance];
     const chunks = textLines(run, value, pageWidth - at, after);
-    if (chunks.length === 1) return shown;
+    if (chunks.length === 1) return valueText;
     const joined = chunks.join(`\n${' '.repeat(at)}`);
     return level === 1 ? `(${joined})` : joined;
   };
-  return write(sortedWithin(run, given), 0, 0, 1);
+  return write(sortedWithin(run, input), 0, 0, 1);
 };

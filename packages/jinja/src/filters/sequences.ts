@@ -73,7 +73,7 @@ const extreme = (which: '<' | '>'): Filter => ({
 });
 
 /** True if there is a value to fill with: neither JavaScript's undefined nor Python's None. */
-const given = (value: Value | undefined): value is Value => value !== undefined && value !== null;
+const isPresent = (value: Value | undefined): value is Value => value !== undefined && value !== null;
 
 export const defaultFilter: Filter = {
   parameters: ['default_value?', 'boolean?'],
@@ -131,10 +131,10 @@ export const sequenceFilters: Filters = {
       let text = '';
       const separator = safe ? escaped(run, by).text : str(run, by);
       parts.forEach((part, i) => {
-        const shown = safe ? escaped(run, isMarkup(part) ? part : str(run, part)).text : str(run, part);
-        run.budget.make(shown.length + separator.length);
-        run.budget.fits(text.length + separator.length + shown.length);
-        text += i === 0 ? shown : separator + shown;
+        const partText = safe ? escaped(run, isMarkup(part) ? part : str(run, part)).text : str(run, part);
+        run.budget.make(partText.length + separator.length);
+        run.budget.fits(text.length + separator.length + partText.length);
+        text += i === 0 ? partText : separator + partText;
       });
       return safe ? markup(text) : text;
     },
@@ -174,12 +174,12 @@ export const sequenceFilters: Filters = {
         'do_unique',
         (function* () {
           const key = getter(run, path, null, truthy(sensitive) ? undefined : ignoreCase);
-          const seen = new Set<unknown>();
+          const visited = new Set<unknown>();
           for (const item of each(run, value)) {
             const hashed = keyOf(key(item));
-            if (seen.has(hashed)) continue;
+            if (visited.has(hashed)) continue;
             run.budget.make(1);
-            seen.add(hashed);
+            visited.add(hashed);
             yield item;
           }
         })(),
@@ -217,7 +217,7 @@ export const sequenceFilters: Filters = {
             batch.push(item);
           }
           if (batch.length === 0) return;
-          if (given(fill)) {
+          if (isPresent(fill)) {
             const missing = needInt(count) - BigInt(batch.length);
             if (missing > 0n) run.budget.make(missing);
             for (let i = 0n; i < missing; i++) batch.push(fill);
@@ -243,7 +243,7 @@ export const sequenceFilters: Filters = {
             const to = from + perSlice + (i < extra ? 1 : 0);
             const part: Value[] = items.slice(from, to);
             run.budget.make(part.length + 1);
-            if (given(fill) && i >= extra) part.push(fill);
+            if (isPresent(fill) && i >= extra) part.push(fill);
             yield part;
             from = to;
           }

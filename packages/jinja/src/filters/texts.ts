@@ -58,8 +58,8 @@ export const textFilters: Filters = {
     parameters: ['width?'],
     call: (run, value: Value, width: Value = 80n) => {
       const soft = softStr(run, value);
-      const left = (missing: number): number => centered(missing, toIndex(needInt(width)));
-      return like(soft, pad(run, charactersOf(soft), { width: needInt(width), fill: ' ', left }));
+      const leftPadding = (missing: number): number => centered(missing, toIndex(needInt(width)));
+      return like(soft, pad(run, charactersOf(soft), { width: needInt(width), fill: ' ', left: leftPadding }));
     },
   },
   replace: {

@@ -51,7 +51,7 @@ const bare = (run: Run, word: string): readonly [head: string, middle: string, t
   for (const [open, close] of pairs) {
     const missing = count(word.slice(from, to), open) - count(word.slice(from, to), close);
     if (missing <= 0) continue;
-    for (let left = count(word.slice(from, to), open); left > 0; left--) {
+    for (let unclosed = count(word.slice(from, to), open); unclosed > 0; unclosed--) {
       run.budget.step();
       const at = word.indexOf(close, to);
       if (at < 0) break;
@@ -63,14 +63,14 @@ const bare = (run: Run, word: string): readonly [head: string, middle: string, t
 
 /** Turns the addresses in a text into links. The text is already escaped. */
 export const linked = (run: Run, text: string, { limit, attributes, schemes }: Options): string => {
-  const shown = (address: string): string =>
+  const linkTo = (address: string): string =>
     limit !== undefined && lengthOf(address) > limit ? `${sliceText(address, 0, limit)}...` : address;
   const link = (address: string, label: string, more = attributes): string =>
     `<a href="${address}"${more}>${label}</a>`;
   const change = (word: string): string => {
     const [head, middle, tail] = bare(run, word);
     let result = middle;
-    if (url.test(middle)) result = link(/^https?:\/\//.test(middle) ? middle : `https://${middle}`, shown(middle));
+    if (url.test(middle)) result = link(/^https?:\/\//.test(middle) ? middle : `https://${middle}`, linkTo(middle));
     else if (middle.startsWith('mailto:') && isEmail(middle.slice(7))) result = link(middle, middle.slice(7), '');
     else if (middle.includes('@') && !middle.startsWith('www.') && !middle.includes(':') && isEmail(middle))
       result = link(`mailto:${middle}`, middle, '');

@@ -43,8 +43,8 @@ const bytesOf = (run: Run, value: Value, encoding: string): Buffer => {
 
 /** True if a value is `yes`, `on`, `1`, `true` or 1. None stays None. */
 const toBool = (run: Run, value: Value): Value => {
-  const known = textOf(value)?.toLowerCase() ?? value;
-  return value === null ? null : contains(run, ['yes', 'on', '1', 'true', 1n], known);
+  const lowered = textOf(value)?.toLowerCase() ?? value;
+  return value === null ? null : contains(run, ['yes', 'on', '1', 'true', 1n], lowered);
 };
 
 /** Ansible's filters for one value, by name. */

@@ -81,13 +81,13 @@ const characterOf = (value: Value): string => {
 /** Turns the text of a %s into the text that is printed. A safe format escapes it. */
 type Shown = (text: string, value: Value) => string;
 
-const partsOf = (run: Run, value: Value, conversion: Conversion, shown: Shown): Parts => {
+const partsOf = (run: Run, value: Value, conversion: Conversion, show: Shown): Parts => {
   const { form, precision } = conversion;
   switch (form) {
     case 's':
     case 'r':
     case 'a': {
-      const text = form === 's' ? shown(str(run, value), value) : shown(repr(run, value), repr(run, value));
+      const text = form === 's' ? show(str(run, value), value) : show(repr(run, value), repr(run, value));
       return ['', precision === undefined ? text : sliceText(text, 0, precision)];
     }
     case 'c':
@@ -130,7 +130,7 @@ const widthOf = ({ width }: Written, next: () => Value): bigint => {
 };
 
 /** format % values. `shown` turns the text of a %s into the text that is printed. */
-export const percentFormat = (run: Run, format: string, values: Value, shown: Shown = (text) => text): string => {
+export const percentFormat = (run: Run, format: string, values: Value, show: Shown = (text) => text): string => {
   const args = isTuple(values) ? values.items : [values];
   const mapping = isDict(values) ? values : undefined;
   let used = 0;
@@ -158,7 +158,7 @@ export const percentFormat = (run: Run, format: string, values: Value, shown: Sh
     if (form === '%') return '%';
     const value = keyed === undefined ? next() : keyed;
     const conversion: Conversion = { flags, precision, form };
-    return padded(run, partsOf(run, value, conversion, shown), width, conversion);
+    return padded(run, partsOf(run, value, conversion, show), width, conversion);
   };
   run.budget.make(format.length);
   const text = format.replace(

@@ -195,13 +195,13 @@ const aligned = (run: Run, parts: Parts, spec: Spec, otherwise: '<' | '>'): stri
 };
 
 /** format(value, spec) */
-export const formatValue = (run: Run, value: Value, given: string): string => {
-  if (given === '') return str(run, value);
+export const formatValue = (run: Run, value: Value, specText: string): string => {
+  if (specText === '') return str(run, value);
   const number = numberOf(value);
   if (number === undefined && typeof value !== 'string' && !isMarkup(value))
     throw typeError(`unsupported format string passed to ${typeName(value)}.__format__`);
-  const spec = parseSpec(given, () =>
-    valueError(`Invalid format specifier${number === undefined ? '' : ` '${given}'`}`),
+  const spec = parseSpec(specText, () =>
+    valueError(`Invalid format specifier${number === undefined ? '' : ` '${specText}'`}`),
   );
   const wrongForm = () => valueError(`Unknown format code '${spec.form}' for object of type '${typeName(value)}'`);
   if (number === undefined) {
@@ -210,7 +210,7 @@ export const formatValue = (run: Run, value: Value, given: string): string => {
   }
   // A bool with a specifier that has no form is formatted as an int.
   if (typeof value === 'boolean' && spec.form === undefined && spec.precision === undefined)
-    return formatValue(run, number, `${given}d`);
+    return formatValue(run, number, `${specText}d`);
   return aligned(run, numberParts(number, spec, wrongForm), spec, '>');
 };
 

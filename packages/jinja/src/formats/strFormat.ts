@@ -87,9 +87,9 @@ const closingOf = (text: string, start: number): number => {
 const fieldForm = /^([^!:{}[\]]*(?:\[[^\]]*\][^!:{}[\]]*)*)(?:!(.))?(?::(.*))?$/su;
 
 /** text.format(*args, **kwargs). Fields can read the same attributes as templates. A safe text escapes the values. */
-export const strFormat = (run: Run, self: Text, given: Given): string => {
-  const field = fieldsOf(run, given);
-  const shown = (name: string, conversion: string | undefined, spec: string): string => {
+export const strFormat = (run: Run, self: Text, callArgs: Given): string => {
+  const field = fieldsOf(run, callArgs);
+  const formatField = (name: string, conversion: string | undefined, spec: string): string => {
     run.budget.step();
     const value = converted(run, field(name), conversion);
     if (!isMarkup(self)) return formatValue(run, value, spec);
@@ -112,7 +112,7 @@ export const strFormat = (run: Run, self: Text, given: Given): string => {
         end = closingOf(text, i);
         const [, name, conversion, spec] = fieldForm.exec(text.slice(i + 1, end - 1)) ?? [];
         if (name === undefined) throw valueError("expected ':' after conversion specifier");
-        result += shown(name, conversion, spec === undefined ? '' : expand(spec, depth - 1));
+        result += formatField(name, conversion, spec === undefined ? '' : expand(spec, depth - 1));
       } else {
         while (end < text.length && text[end] !== '{' && text[end] !== '}') end++;
         result += text.slice(i, end);

@@ -54,9 +54,9 @@ const parserOf = (tokens: readonly Token[]): Parser => {
   const token = (ahead = 0): Token => tokens[at + ahead] ?? { type: 'end', value: null, at: 0 };
   const is = (...types: string[]): boolean => types.includes(token().type);
   const next = (): Token => {
-    const taken = token();
+    const nextToken = token();
     at++;
-    return taken;
+    return nextToken;
   };
   return {
     token,
@@ -67,8 +67,8 @@ const parserOf = (tokens: readonly Token[]): Parser => {
   };
 };
 
-const fail = ({ type, at }: Token, wanted?: string): never => {
-  throw queryError(`${wanted === undefined ? '' : `expected ${wanted}, `}got '${type}' before character ${at}`);
+const fail = ({ type, at }: Token, expected?: string): never => {
+  throw queryError(`${expected === undefined ? '' : `expected ${expected}, `}got '${type}' before character ${at}`);
 };
 
 const textOf = ({ value }: Token): string => value as string;
@@ -80,9 +80,9 @@ const noValue: Query = () => {
 };
 
 const expression = (parser: Parser, power = 0): Part => {
-  let left = prefix(parser, parser.next());
-  while (power < powerOf(parser)) left = infix(parser, left, parser.next());
-  return left;
+  let leftPart = prefix(parser, parser.next());
+  while (power < powerOf(parser)) leftPart = infix(parser, leftPart, parser.next());
+  return leftPart;
 };
 
 /** The part at the beginning of an expression. */
@@ -123,32 +123,32 @@ const prefix = (parser: Parser, token: Token): Part => {
 };
 
 /** The part that an operator makes of the one before it. */
-const infix = (parser: Parser, left: Part, token: Token): Part => {
+const infix = (parser: Parser, leftPart: Part, token: Token): Part => {
   const power = powers[token.type] ?? 0;
   switch (token.type) {
     case '.':
       if (parser.skip('*'))
-        return { query: query.projection(query.chain(left.query, query.membersOf), projected(parser, power)) };
-      return { query: query.chain(left.query, dotted(parser, power)) };
+        return { query: query.projection(query.chain(leftPart.query, query.membersOf), projected(parser, power)) };
+      return { query: query.chain(leftPart.query, dotted(parser, power)) };
     case '|':
-      return { query: query.chain(left.query, expression(parser, power).query) };
+      return { query: query.chain(leftPart.query, expression(parser, power).query) };
     case '||':
-      return { query: query.either(left.query, expression(parser, power).query) };
+      return { query: query.either(leftPart.query, expression(parser, power).query) };
     case '&&':
-      return { query: query.both(left.query, expression(parser, power).query) };
+      return { query: query.both(leftPart.query, expression(parser, power).query) };
     case '(':
-      return called(parser, left);
+      return called(parser, leftPart);
     case '[?': {
       const condition = expression(parser).query;
       parser.expect(']');
       return {
-        query: query.projection(left.query, parser.is('[]') ? query.current : projected(parser, power), condition),
+        query: query.projection(leftPart.query, parser.is('[]') ? query.current : projected(parser, power), condition),
       };
     }
     case '[]':
-      return { query: query.projection(query.chain(left.query, query.flattened), projected(parser, power)) };
+      return { query: query.projection(query.chain(leftPart.query, query.flattened), projected(parser, power)) };
     case '[':
-      return bracketed(parser, left);
+      return bracketed(parser, leftPart);
     case '==':
     case '!=':
     case '<':
@@ -156,7 +156,7 @@ const infix = (parser: Parser, left: Part, token: Token): Part => {
     case '>':
     case '>=':
       return {
-        query: query.comparison(token.type as '==' | '!=' | Order, left.query, expression(parser, power).query),
+        query: query.comparison(token.type as '==' | '!=' | Order, leftPart.query, expression(parser, power).query),
       };
     default:
       return fail(token);
@@ -164,18 +164,20 @@ const infix = (parser: Parser, left: Part, token: Token): Part => {
 };
 
 /** `[*]`, an index or a slice behind a part. */
-const bracketed = (parser: Parser, left: Part): Part => {
+const bracketed = (parser: Parser, leftPart: Part): Part => {
   if (parser.skip('*')) {
     parser.expect(']');
-    return { query: query.projection(left.query, projected(parser, ofStar)) };
+    return { query: query.projection(leftPart.query, projected(parser, ofStar)) };
   }
   if (!parser.is(':') && parser.token(1).type !== ':') {
     const at = indexOf(parser.expect('number'));
     parser.expect(']');
-    return { query: query.chain(left.query, query.index(at)), indexed: true };
+    return { query: query.chain(leftPart.query, query.index(at)), indexed: true };
   }
-  const part = query.chain(left.query, sliceOf(parser));
-  return left.indexed ? { query: part, indexed: true } : { query: query.projection(part, projected(parser, ofStar)) };
+  const part = query.chain(leftPart.query, sliceOf(parser));
+  return leftPart.indexed
+    ? { query: part, indexed: true }
+    : { query: query.projection(part, projected(parser, ofStar)) };
 };
 
 const sliceOf = (parser: Parser): Query => {

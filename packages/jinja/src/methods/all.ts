@@ -25,13 +25,13 @@ export const methodOf = (value: Value, name: string): Value | undefined => {
   return {
     kind: 'thing',
     type: 'builtin_function_or_method',
-    shown: () => `<built-in method ${name} of ${typeName(value)} object>`,
+    print: () => `<built-in method ${name} of ${typeName(value)} object>`,
     call: (run, args, kwargs) => {
       if (name === 'format')
         return safely(run, value, [name, () => method.call(run, value, args, kwargs)], noArguments);
       if (name === 'update' && isDict(value)) return method.call(run, value, args, kwargs);
       const bound = invokeWith(method, value);
-      const invoked = (given: Given): Value => invoke(run, [name, bound], given, withKeywords.has(name));
+      const invoked = (callArgs: Given): Value => invoke(run, [name, bound], callArgs, withKeywords.has(name));
       return safely(run, value, [name, invoked], { args, kwargs });
     },
   };

@@ -40,7 +40,7 @@ const safeArguments = (run: Run, name: string, args: readonly Value[]): readonly
 export const safely = (
   run: Run,
   self: Value,
-  [name, call]: Named<(given: Given) => Value>,
+  [name, call]: Named<(callArgs: Given) => Value>,
   { args, kwargs }: Given,
 ): Value => {
   if (!isMarkup(self) || !wrapping.has(name)) return call({ args, kwargs });

@@ -45,13 +45,13 @@ const plain = (call: (text: string, run: Run) => Value): Builtin => ({
 
 const every = (pattern: RegExp): Builtin => plain((text) => pattern.test(text));
 
-const stripping = (left: boolean, right: boolean): Builtin => ({
+const stripping = (atLeft: boolean, right: boolean): Builtin => ({
   parameters: ['chars?'],
   call: (run, value: Text, chars?: Value) => {
     run.budget.make(self(value).length);
-    if (chars === undefined || chars === null) return strip(self(value), isSpace, left, right);
+    if (chars === undefined || chars === null) return strip(self(value), isSpace, atLeft, right);
     const drop = new Set(needText(chars, 'strip arg'));
-    return strip(self(value), (character) => drop.has(character), left, right);
+    return strip(self(value), (character) => drop.has(character), atLeft, right);
   },
 });
 
@@ -119,7 +119,7 @@ const splitting = (fromRight: boolean): Builtin => ({
   },
 });
 
-const padding = (left: (missing: number, width: number) => number): Builtin => ({
+const padding = (leftCount: (missing: number, width: number) => number): Builtin => ({
   parameters: ['width', 'fillchar?'],
   call: (run, value: Text, width: Value, fill: Value = ' ') => {
     const character = needText(fill, 'The fill character');
@@ -127,7 +127,7 @@ const padding = (left: (missing: number, width: number) => number): Builtin => (
     return pad(run, self(value), {
       width: needInt(width),
       fill: character,
-      left: (missing) => left(missing, toIndex(needInt(width))),
+      left: (missing) => leftCount(missing, toIndex(needInt(width))),
     });
   },
 });

@@ -54,26 +54,32 @@ const condition = (parser: Parser): Expression =>
 const leftToRight =
   (operand: (parser: Parser) => Expression, operators: readonly string[]) =>
   (parser: Parser): Expression => {
-    let left = operand(parser);
+    let leftExpression = operand(parser);
     while (parser.current().type === 'operator' && operators.includes(parser.current().value)) {
       const { value: operator, line } = parser.next();
-      left = { node: 'binary', operator: operator as Operator, left, right: operand(parser), line };
+      leftExpression = {
+        node: 'binary',
+        operator: operator as Operator,
+        left: leftExpression,
+        right: operand(parser),
+        line,
+      };
     }
-    return left;
+    return leftExpression;
   };
 
 const or = (parser: Parser): Expression => {
-  let left = and(parser);
+  let leftExpression = and(parser);
   for (let line = parser.current().line; parser.skipName('or'); line = parser.current().line)
-    left = { node: 'or', left, right: and(parser), line };
-  return left;
+    leftExpression = { node: 'or', left: leftExpression, right: and(parser), line };
+  return leftExpression;
 };
 
 const and = (parser: Parser): Expression => {
-  let left = not(parser);
+  let leftExpression = not(parser);
   for (let line = parser.current().line; parser.skipName('and'); line = parser.current().line)
-    left = { node: 'and', left, right: not(parser), line };
-  return left;
+    leftExpression = { node: 'and', left: leftExpression, right: not(parser), line };
+  return leftExpression;
 };
 
 const not = (parser: Parser): Expression => {
@@ -308,8 +314,8 @@ const filter = (parser: Parser, of: Expression | undefined): FilterNode => {
   const { line } = parser.current();
   const name = dottedName(parser);
   parser.watch.filter(name, line);
-  const given = parser.is('(') ? callArguments(parser) : noArguments;
-  return { node: 'filter', of, name, ...given, line };
+  const callArgs = parser.is('(') ? callArguments(parser) : noArguments;
+  return { node: 'filter', of, name, ...callArgs, line };
 };
 
 /** Parses the filters of a block, with bars between them. The first filter works on the text of the block. */
@@ -324,17 +330,17 @@ const test = (parser: Parser, of: Expression): Expression => {
   const negated = parser.skipName('not');
   const name = dottedName(parser);
   parser.watch.test(name, line);
-  let given = noArguments;
+  let callArgs = noArguments;
   if (parser.is('(')) {
-    given = callArguments(parser);
+    callArgs = callArguments(parser);
   } else if (
     (['name', 'string', 'integer', 'float'].includes(parser.current().type) || parser.is('[') || parser.is('{')) &&
     !parser.isName('else', 'or', 'and')
   ) {
     if (parser.isName('is')) parser.fail('You cannot chain multiple tests with is');
-    given = { ...noArguments, args: [postfix(parser, primary(parser))] };
+    callArgs = { ...noArguments, args: [postfix(parser, primary(parser))] };
   }
-  const node: Expression = { node: 'test', of, name, ...given, line };
+  const node: Expression = { node: 'test', of, name, ...callArgs, line };
   return negated ? { node: 'not', of: node, line } : node;
 };
 

@@ -32,16 +32,16 @@ const failAtTag = (
   line?: number,
 ): never => {
   const all = until ? [...ends, until] : ends;
-  const wanted = all
+  const expected = all
     .at(-1)
     ?.map((tag) => `'${tag}'`)
     .join(' or ');
   const parts = [name === undefined ? 'Unexpected end of template.' : `Encountered unknown tag '${name}'.`];
-  if (wanted !== undefined) {
+  if (expected !== undefined) {
     parts.push(
       name !== undefined && all.some((tags) => tags.includes(name))
-        ? `You probably made a nesting mistake. Jinja is expecting this tag, but currently looking for ${wanted}.`
-        : `Jinja was looking for the following tags: ${wanted}.`,
+        ? `You probably made a nesting mistake. Jinja is expecting this tag, but currently looking for ${expected}.`
+        : `Jinja was looking for the following tags: ${expected}.`,
     );
   }
   if (tags.length > 0) parts.push(`The innermost block that needs to be closed is '${tags.at(-1)}'.`);

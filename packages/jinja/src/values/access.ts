@@ -115,23 +115,23 @@ export const sliced = (run: Run, value: Value, slice: Slice): Value => {
   const text = textOf(value);
   if (text !== undefined) {
     const points = characters(run, text);
-    const chosen = indexes(points.length).map((i) => points[i]);
-    return like(value, chosen.join(''));
+    const slicedPoints = indexes(points.length).map((i) => points[i]);
+    return like(value, slicedPoints.join(''));
   }
   if (Array.isArray(value)) return indexes(value.length).map((i) => itemAt(value, i));
   if (isTuple(value)) return tuple(indexes(value.items.length).map((i) => itemAt(value.items, i)));
   if (kindOf(value) === 'range') {
     const range = value as Range;
-    const chosen = indexes(range.length);
+    const slicedRange = indexes(range.length);
     const edge = (i: number | undefined) => (i === undefined ? range.start : rangeItem(range, i));
     const stride = range.step * by;
-    const first = edge(chosen[0]);
+    const first = edge(slicedRange[0]);
     return {
       kind: 'range',
       start: first,
       step: stride,
-      stop: first + stride * BigInt(chosen.length),
-      length: chosen.length,
+      stop: first + stride * BigInt(slicedRange.length),
+      length: slicedRange.length,
     };
   }
   throw typeError(`'${typeName(value)}' object is not subscriptable`);

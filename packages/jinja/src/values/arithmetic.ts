@@ -173,8 +173,8 @@ const formatted = (run: Run, format: Value, values: Value): Value | undefined =>
   const text = textOf(format);
   if (text === undefined) return undefined;
   if (!isMarkup(format)) return percentFormat(run, text, values);
-  const shown = (text: string, value: Value): string => escaped(run, isMarkup(value) ? value : text).text;
-  return markup(percentFormat(run, text, values, shown));
+  const escapeValue = (text: string, value: Value): string => escaped(run, isMarkup(value) ? value : text).text;
+  return markup(percentFormat(run, text, values, escapeValue));
 };
 
 /** The result for operands that are not both numbers; undefined where Python raises a TypeError. */

@@ -21,8 +21,8 @@ const asEscape = (character: string): string => {
 /** A character as it is written between the quotes of a literal. */
 const shownCharacter = (character: string, quote: string): string => {
   if (character === quote) return `\\${quote}`;
-  const known = escapes.get(character);
-  if (known !== undefined) return known;
+  const escapeText = escapes.get(character);
+  if (escapeText !== undefined) return escapeText;
   return unprintable.test(character) ? asEscape(character) : character;
 };
 
@@ -30,9 +30,9 @@ const shownCharacter = (character: string, quote: string): string => {
 export const textRepr = (text: string): string => {
   const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
   if (/^[ !#-&(-[\]-~]*$/.test(text)) return quote + text + quote;
-  let shown = '';
-  for (const character of text) shown += shownCharacter(character, quote);
-  return quote + shown + quote;
+  let printedText = '';
+  for (const character of text) printedText += shownCharacter(character, quote);
+  return quote + printedText + quote;
 };
 
 const mostDigits = 4300;
@@ -63,11 +63,11 @@ const within = (printing: Printing, [open, close]: Brackets, container: Value, i
   around.push(container);
   let text = '';
   for (const item of items) {
-    const shown = item();
+    const itemText = item();
     run.budget.step();
-    run.budget.make(shown.length + 2);
+    run.budget.make(itemText.length + 2);
     run.budget.fits(text.length);
-    text += text === '' ? shown : `, ${shown}`;
+    text += text === '' ? itemText : `, ${itemText}`;
   }
   around.pop();
   return open + text + close;
@@ -146,7 +146,7 @@ const show = (printing: Printing, value: Value): string => {
     case 'undefined':
       return 'Undefined';
     case 'thing':
-      return value.shown();
+      return value.print();
   }
 };
 

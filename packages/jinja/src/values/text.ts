@@ -27,11 +27,11 @@ const space = /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205
 export const isSpace = (character: string): boolean => space.test(character);
 
 /** Removes characters for which `drop` is true from the ends. */
-export const strip = (text: string, drop: (character: string) => boolean, left = true, right = true): string => {
+export const strip = (text: string, drop: (character: string) => boolean, atLeft = true, right = true): string => {
   const points = Array.from(text);
   let from = 0;
   let to = points.length;
-  if (left) while (from < to && drop(points[from] ?? '')) from++;
+  if (atLeft) while (from < to && drop(points[from] ?? '')) from++;
   if (right) while (to > from && drop(points[to - 1] ?? '')) to--;
   return from === 0 && to === points.length ? text : points.slice(from, to).join('');
 };

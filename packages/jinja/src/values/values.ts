@@ -42,7 +42,7 @@ export type Thing = {
   readonly kind: 'thing';
   readonly type: string;
   /** The text that is printed for it. */
-  readonly shown: () => string;
+  readonly print: () => string;
   /** Its text, which is safe in HTML, if it prints as another one within other values. */
   readonly text?: () => string;
   readonly get?: (name: string) => Value | undefined;
@@ -97,10 +97,10 @@ export const generator = (name: string, items: Generator<Value>): Iterator => ({
 });
 
 /** A function. `shown` is the text that Python prints for it. */
-export const callable = (type: string, shown: string, call: NonNullable<Thing['call']>): Thing => ({
+export const callable = (type: string, printed: string, call: NonNullable<Thing['call']>): Thing => ({
   kind: 'thing',
   type,
-  shown: () => shown,
+  print: () => printed,
   call,
 });
 

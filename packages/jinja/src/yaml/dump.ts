@@ -87,8 +87,8 @@ const nodeOf = (dumping: Dumping, value: Value): Node => {
   run.budget.make(1);
   const scalar = scalarOf(value);
   if (scalar) return scalar;
-  const known = nodes.get(value);
-  if (known) return known;
+  const collection = nodes.get(value);
+  if (collection) return collection;
   const children = childrenOf(dumping, value as Value & object);
   const node: Collection = { kind: isDict(value) ? 'dict' : 'list', items: [], flow: style.flow ?? true };
   if (!(isTuple(value) && children.length === 0)) nodes.set(value, node);

@@ -29,12 +29,12 @@ const indicators = (text: string): { readonly block: boolean; readonly flow: boo
   const [first = '', second] = text;
   const atFirst = /^[#,[\]{}&*!|>'"%@`]/.test(text) || /^(?:---|\.\.\.)/.test(text);
   const dashed = first === '-' && isBlankOrEnd(second);
-  const asked = /^[?:]/.test(first);
+  const isExplicitKey = /^[?:]/.test(first);
   const colon = /:(?=[\t \n\r\x85\u2028\u2029\0]|$)/.test(text.slice(1));
   const comment = /[\t \n\r\x85\u2028\u2029\0]#/.test(text);
   return {
-    block: atFirst || dashed || (asked && isBlankOrEnd(second)) || colon || comment,
-    flow: atFirst || dashed || asked || comment || /[,?[\]{}:]/.test(text.slice(1)),
+    block: atFirst || dashed || (isExplicitKey && isBlankOrEnd(second)) || colon || comment,
+    flow: atFirst || dashed || isExplicitKey || comment || /[,?[\]{}:]/.test(text.slice(1)),
   };
 };
 

@@ -26,9 +26,9 @@ export const newWriter = (run: Run, step: number, width: number) => {
     column = 0;
   };
   const writeIndent = (): void => {
-    const wanted = Math.max(indent, 0);
-    if (!indented || column > wanted || (column === wanted && !blank)) breakLine();
-    if (column < wanted) put(' '.repeat(wanted - column), wanted - column);
+    const indentWidth = Math.max(indent, 0);
+    if (!indented || column > indentWidth || (column === indentWidth && !blank)) breakLine();
+    if (column < indentWidth) put(' '.repeat(indentWidth - column), indentWidth - column);
     blank = true;
     indented = true;
   };
@@ -98,8 +98,8 @@ export const newWriter = (run: Run, step: number, width: number) => {
         writeIndent();
         if (characters[i + 1] === ' ') put('\\');
       } else {
-        const shown = escaped(character);
-        put(shown, [...shown].length);
+        const escapedCharacter = escaped(character);
+        put(escapedCharacter, [...escapedCharacter].length);
       }
       spaces = character === ' ';
     });

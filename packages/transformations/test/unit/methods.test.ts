@@ -44,7 +44,7 @@ const patternStep = ({ source, flags }: RegExp, i: number) => ({
 const documentOf = (name: string, args: readonly unknown[]) => {
   const [library, method] = name.split('.', 2);
   const type = method!.startsWith('new ') ? 'declaration' : method === 'switch' ? 'context' : 'method';
-  const named = methods.get(name)!.takes.map(({ type: taken }) => taken === 'function');
+  const named = methods.get(name)!.takes.map(({ type }) => type === 'function');
   return {
     name: 'one',
     incoming: args.map((_, i) => ({ $id: `a${i}` })),

@@ -70,9 +70,9 @@ const evaluation = (inputs: Members, using: Using): Outcome => {
 const decision = (inputs: Members, using: Using): Outcome => {
   for (const row of listOf(inputs.decisionArray, 'decisionArray')) {
     if (!rowsHold(row, using)) continue;
-    const chosen =
+    const nextTask =
       isObject(row) && typeof row.taskId === 'string' ? row.taskId : refuse('A row of a decision names a task');
-    return { result: 'success', outgoing: { return_value: chosen }, chosen };
+    return { result: 'success', outgoing: { return_value: nextTask }, chosen: nextTask };
   }
   return { result: 'failure', outgoing: { return_value: null } };
 };

@@ -28,7 +28,7 @@ export type Course = {
 };
 
 const undecided = 0;
-const taken = 1;
+const edgeTaken = 1;
 const dead = 2;
 
 /** The places that can be done next, each once, the smallest first. A place that is out of date is skipped by the caller. */
@@ -112,11 +112,11 @@ export const courseOf = (graph: WorkflowGraph, from: TaskStates, now: number): C
   const edgeValue = (edge: Edge, task: TaskState): number => {
     if (isDead[edge.from] === 1) return dead;
     if (edge.state === 'loop') {
-      if (task.turns > 0) return task.status === 'open' ? taken : undecided;
+      if (task.turns > 0) return task.status === 'open' ? edgeTaken : undecided;
       return task.status === 'finished' && !blocks(edge.from) ? dead : undecided;
     }
     if (task.status !== 'finished' || blocks(edge.from)) return undecided;
-    return takes(edge, task) ? taken : dead;
+    return takes(edge, task) ? edgeTaken : dead;
   };
 
   /** True if a retry begins a new run: the result leads nowhere, and it counts, which it does not once its loop has ended. */
@@ -176,7 +176,7 @@ export const courseOf = (graph: WorkflowGraph, from: TaskStates, now: number): C
         if (before === after) continue;
         value[number] = after;
         open[to] = (open[to] ?? 0) + Number(after === undecided) - Number(before === undecided);
-        takenInto[to] = (takenInto[to] ?? 0) + Number(after === taken) - Number(before === taken);
+        takenInto[to] = (takenInto[to] ?? 0) + Number(after === edgeTaken) - Number(before === edgeTaken);
         judge(to);
         if (isDeadNow(to) !== (isDead[to] === 1)) stack.push(to);
       }
@@ -193,7 +193,7 @@ export const courseOf = (graph: WorkflowGraph, from: TaskStates, now: number): C
       const after = edgeValue(edge, task);
       value[edge.number] = after;
       if (after !== undecided) open[edge.to] = (open[edge.to] ?? 0) - 1;
-      if (after === taken) takenInto[edge.to] = (takenInto[edge.to] ?? 0) + 1;
+      if (after === edgeTaken) takenInto[edge.to] = (takenInto[edge.to] ?? 0) + 1;
     }
   }
   for (const place of order) if (taskAt(place) !== idleTask || open[place] === 0 || place === start) judge(place);

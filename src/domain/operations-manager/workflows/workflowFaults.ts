@@ -278,17 +278,17 @@ const taskWarnings = (graph: WorkflowGraph, place: number, [add, known]: [Add, K
 /** The faults of the transformations that tasks name, which may come and go. They are among those of the workflow. */
 export const transformationFaults = (
   { tasks }: WorkflowGraph,
-  known: Required<Pick<Known, 'transformation'>>,
+  findings: Required<Pick<Known, 'transformation'>>,
 ): readonly WorkflowFault[] => {
   const { found, add } = collector();
-  for (const task of tasks) addTransformationFault(task, [add, known]);
+  for (const task of tasks) addTransformationFault(task, [add, findings]);
   return found;
 };
 
 /** The faults of a workflow, with which it cannot be started, and its warnings, which stop nothing. */
 export const workflowFaults = (
   graph: WorkflowGraph,
-  known: Known = {},
+  findings: Known = {},
 ): { readonly faults: readonly WorkflowFault[]; readonly warnings: readonly WorkflowFault[] } => {
   const [faults, warnings] = [collector(), collector()];
   edgeFaults(graph, faults.add);
@@ -306,11 +306,11 @@ export const workflowFaults = (
     revertFaults(graph, faults.add);
     loopFaults(graph, faults.add);
     wayFaults(graph, faults.add);
-    for (const place of graph.tasks.keys()) taskWarnings(graph, place, [warnings.add, known]);
+    for (const place of graph.tasks.keys()) taskWarnings(graph, place, [warnings.add, findings]);
   }
-  for (const task of graph.tasks) taskFaults(graph, task, [faults.add, known]);
+  for (const task of graph.tasks) taskFaults(graph, task, [faults.add, findings]);
   const { inputSchema } = graph.document;
-  const fault = isObject(inputSchema) ? known.schema?.(inputSchema) : undefined;
+  const fault = isObject(inputSchema) ? findings.schema?.(inputSchema) : undefined;
   if (fault !== undefined) warnings.add('schema', { path: ['inputSchema'] }, fault);
   return { faults: faults.found, warnings: warnings.found };
 };

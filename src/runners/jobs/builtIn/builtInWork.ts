@@ -46,7 +46,7 @@ export const builtInWork = (needs: Needs) => {
   const runs = new Map<string, JobRun>();
   // The job of each.
   const underWay = new Map<Promise<void>, string>();
-  let taken = Promise.resolve();
+  let turn = Promise.resolve();
   // The runs that wait for work elsewhere, which may need their places.
   let waiting = 0;
 
@@ -90,11 +90,11 @@ export const builtInWork = (needs: Needs) => {
   };
 
   const begin = (waiting: WaitingJob): void => {
-    const done = carryOut(waiting).finally(() => {
-      underWay.delete(done);
+    const work = carryOut(waiting).finally(() => {
+      underWay.delete(work);
       changes.emit('changed');
     });
-    underWay.set(done, waiting.id);
+    underWay.set(work, waiting.id);
   };
 
   /** True if an earlier process of this node has claimed the work: this one does not run it. */
@@ -142,14 +142,14 @@ export const builtInWork = (needs: Needs) => {
     /** The number of places has changed. */
     changed: (): void => void changes.emit('changed'),
     start: (): void => {
-      taken = takeAll(taking);
+      turn = takeAll(taking);
     },
     /** No job begins any more. */
     stopTaking: (): void => taking.abort(),
     /** Gives back what runs, and waits for what cannot be done again. */
     leave: async (): Promise<void> => {
       taking.abort();
-      await taken;
+      await turn;
       for (const run of runs.values()) run.leave();
       await Promise.all(underWay.keys());
     },

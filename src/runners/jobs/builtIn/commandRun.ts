@@ -55,12 +55,12 @@ export const commandRun =
   async (run) => {
     const { inputs, started, signal, step, acts } = run;
     const actor = await step();
-    const { template: wanted } = inputs;
-    const found = isName(wanted) ? await tools.find(commandTemplates, wanted) : undefined;
+    const { template } = inputs;
+    const found = isName(template) ? await tools.find(commandTemplates, template) : undefined;
     const isRun = found !== undefined && !(await whyNotRun({ of: commandTemplate, id: found }, actor, tools));
     const id = isRun ? found : undefined;
     const { content } = id === undefined ? {} : await tools.state(commandTemplate, id);
-    if (!content) throw new RunEnded(`There is no mop-template ${JSON.stringify(wanted)}`);
+    if (!content) throw new RunEnded(`There is no mop-template ${JSON.stringify(template)}`);
     const names = devicesIn(inputs.devices);
     const secrets = new Set<string>();
     const open = (sealed: Sealed): string => {

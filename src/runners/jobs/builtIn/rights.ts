@@ -17,10 +17,10 @@ export type ActorOf = (job: Omit<NeedsOfJob, 'created_by'>, starter: Pick<Actor,
 /** Throws `RunEnded` if the account has lost its rights, or if something that the job needs is gone. */
 export const rightsNow =
   ({ whyGone, viewerOf, withinToken }: Needs): ActorOf =>
-  async (job, { id: account, token: sent }) => {
+  async (job, { id: account, token }) => {
     const reason = await whyGone({ ...job, created_by: account });
     if (reason !== undefined) throw new RunEnded(reason);
     const actor = account === platform.id ? platform : (await viewerOf(account))?.actor;
     if (!actor) throw new RunEnded('The account that started the job is deleted or inactive');
-    return sent === undefined ? actor : withinToken(actor, sent);
+    return token === undefined ? actor : withinToken(actor, token);
   };
