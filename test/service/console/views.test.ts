@@ -50,6 +50,22 @@ describeInBrowser('console: devices, compliance, triggers, time, people', () => 
     await page.getByText('% Ambiguous').waitFor({ state: 'detached' });
   });
 
+  it('takes JSON as it is typed, before the field is left', async () => {
+    const page = await newPage();
+    await page.enter('/devices/-/groups/new');
+    await page.getByLabel('Name').fill('Labs');
+    await page.getByLabel('Query').fill('{"ostype":"ios"}');
+    await page.getByRole('button', { name: 'Create' }).click();
+    const save = page.getByRole('button', { name: 'Save' });
+    await save.waitFor();
+    assert.ok(await save.isDisabled());
+    const typed = '{ "ostype":"ios-xr" }';
+    await page.getByLabel('Query').fill('');
+    await page.getByLabel('Query').pressSequentially(typed);
+    assert.equal(await page.getByLabel('Query').inputValue(), typed);
+    assert.ok(await save.isEnabled());
+  });
+
   it('shows an answer that takes longer than the pause between events', async () => {
     const page = await newPage();
     await page.route(/\/operations-manager\/triggers\?/, async (route) => {

@@ -1,5 +1,5 @@
 import { isObject, type Members } from '@automation-platform/json';
-import { useId } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import { escaped, type Field, type Kind, textOf } from './fields.ts';
 import { html } from './html.ts';
 
@@ -116,18 +116,30 @@ const FileField = ({ field, value, change, id, fault }: InputProps) => {
   </${Labelled}>`;
 };
 
+/** The value of a text; undefined: the text is empty. A text that is no JSON is the value itself. */
+const jsonValue = (text: string): unknown => {
+  if (text.trim() === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+};
+
+const printJson = (value: unknown): string =>
+  isObject(value) || Array.isArray(value) ? JSON.stringify(value, null, 2) : textOf(value);
+
 const JsonField = ({ field, value, change, id, fault }: InputProps) => {
-  const text = isObject(value) || Array.isArray(value) ? JSON.stringify(value, null, 2) : textOf(value);
+  // The text stays as it is typed: to print its value anew would move the cursor.
+  const [typed, setTyped] = useState('');
   const take = ({ currentTarget }: Input): void => {
-    const { value: typed } = currentTarget;
-    try {
-      change(typed.trim() === '' ? undefined : JSON.parse(typed));
-    } catch {
-      change(typed);
-    }
+    setTyped(currentTarget.value);
+    change(jsonValue(currentTarget.value));
   };
+  const printed = printJson(value);
+  const text = printJson(jsonValue(typed)) === printed ? typed : printed;
   return html`<${Labelled} id=${id} field=${field} fault=${fault}>
-    <textarea rows="4" class="code" spellcheck="false" ...${described(id, field, fault)} disabled=${field.isReadOnly} onChange=${take}>${text}</textarea>
+    <textarea rows="4" class="code" spellcheck="false" ...${described(id, field, fault)} disabled=${field.isReadOnly} onInput=${take} value=${text}></textarea>
   </${Labelled}>`;
 };
 
