@@ -150,7 +150,7 @@ describe('Decisions on schedules', () => {
           look();
         }
       }),
-      { numRuns: 150, seed: 29 },
+      { numRuns: process.env.SOAK_ROUNDS ? 500 : 150, seed: 29 },
     );
   });
 
