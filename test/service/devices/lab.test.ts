@@ -26,7 +26,10 @@ describe('The adapter lab', () => {
   });
 
   it('begins anew when it is made again', async () =>
-    assert.doesNotMatch(await lab({ made: '2026-02-01T00:00:00.000Z' }).configuration(device, never), /192\.0\.2\.99/));
+    assert.doesNotMatch(
+      await lab({ createdAt: '2026-02-01T00:00:00.000Z' }).configuration(device, never),
+      /192\.0\.2\.99/,
+    ));
 
   it('replaces the whole configuration when asked to', async () => {
     const other = { name: 'lab-09' };

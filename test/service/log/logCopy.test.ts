@@ -44,7 +44,7 @@ describe('copying a log', () => {
     return store;
   };
   const copy = (
-    needs: { from?: EventStore; to?: EventStore; signal?: AbortSignal; told?: (progress: Progress) => void } = {},
+    needs: { from?: EventStore; to?: EventStore; signal?: AbortSignal; report?: (progress: Progress) => void } = {},
   ): Promise<Copied> => copyLog({ from, to, signal: never, report: () => undefined, ...needs });
   beforeEach(async () => {
     folder = temporaryFolder();
@@ -145,7 +145,7 @@ describe('copying a log', () => {
     await assert.rejects(
       copy({
         signal: stop.signal,
-        told: ({ events }) => {
+        report: ({ events }) => {
           if (events === 4) stop.abort(new Error('stopped'));
         },
       }),
@@ -160,7 +160,7 @@ describe('copying a log', () => {
   it('tells how far it is', async () => {
     await fill();
     const told: Progress[] = [];
-    await copy({ told: (progress) => told.push(progress) });
+    await copy({ report: (progress) => told.push(progress) });
     assert.deepEqual(
       told.map(({ step, position, head, events }) => `${step} ${position}/${head} ${events}`),
       ['copying', 'verifying'].flatMap((step) => [1, 2, 3, 4, 5, 6, 7].map((n) => `${step} ${n}/7 ${n}`)),
