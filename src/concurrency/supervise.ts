@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** A failure in a row of them. `isNew`: the failure before it had another reason. `tried`: how often the work was tried. */
+/** A failure in a row of them. `isNew`: the failure before it had another reason. `attempts`: how often the work was tried. */
 type Failure = { readonly isNew: boolean; readonly attempts: number };
 
 type Patience = {

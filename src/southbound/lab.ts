@@ -14,7 +14,7 @@ import type { AdapterAnswer, ChangeAccount, Device, DeviceAdapter } from './port
 import { readBack, readBackWhole, verdictOf, warningsOf } from './readBack.ts';
 import { typeOf } from './types/table.ts';
 
-/** `made`: when the adapter was created (ISO 8601). A new adapter of the same name has new devices. */
+/** `createdAt`: when the adapter was created (ISO 8601). A new adapter of the same name has new devices. */
 type Lab = { readonly name: string; readonly createdAt: string; readonly folder: string; readonly now?: () => number };
 
 /** `until`: when the device goes back to what it kept, in epoch milliseconds. */

@@ -39,7 +39,7 @@ export type Budget = {
 /** Steps between two checks of the processor time. */
 const looksEvery = 1000;
 
-/** `begun`: processor time when the rendering began. */
+/** `startUsage`: processor time when the rendering began. */
 export const newBudget = (startUsage = process.cpuUsage()): Budget => {
   let nextLook = looksEvery;
   let steps = 0;

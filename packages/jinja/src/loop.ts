@@ -14,7 +14,7 @@ import {
 } from './values/values.ts';
 
 /**
- * A running loop. `next` returns the next item, or JavaScript's undefined at the end. `seen` is the variable `loop` of
+ * A running loop. `next` returns the next item, or JavaScript's undefined at the end. `variable` is the variable `loop` of
  * the body.
  */
 export type Loop = { readonly next: () => Value | undefined; readonly variable: Thing };

@@ -107,7 +107,7 @@ type Definition<State, E extends Event, Input, Refs, Precomputed> = {
    */
   readonly choosesNames?: boolean;
   /**
-   * The input with its secrets sealed; the decision gets this one. `kept`: inputs for the documents of an installed
+   * The input with its secrets sealed; the decision gets this one. `present`: inputs for the documents of an installed
    * package. Where the input has a mask, their secrets stay.
    */
   readonly seal?: (input: Input, state: State, seal: Seal, present: readonly Input[]) => Input;

@@ -56,7 +56,7 @@ const accessOf = (actor: Actor, gbac: Gbac): Access => {
 type Importing = Pick<Context, 'actor' | 'newId'> & { readonly input: Static<typeof input> };
 
 /**
- * `kept`: the automation in the installed version of a package. The mask keeps its secrets, too. The document may have
+ * `present`: the automation in the installed version of a package. The mask keeps its secrets, too. The document may have
  * the marks of packages/json.
  */
 export const preparing = async (

@@ -62,7 +62,7 @@ const withOpenChoices = (schema: unknown): unknown => {
 };
 
 /**
- * The form data of a request with sealed secrets. The mask keeps the secrets of `known`. Undefined if the request has
+ * The form data of a request with sealed secrets. The mask keeps the secrets of `trigger`. Undefined if the request has
  * no form data. `path` points to the trigger.
  */
 export const sealedData = (

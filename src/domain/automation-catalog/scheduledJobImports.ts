@@ -92,7 +92,7 @@ const contentOf = ({
 /** The id of the job in a document: its own, or one that is derived from the document. */
 export const jobIdIn = (job: Members): string => partsOf(job).known._id ?? derivedId(exactText(maskNamed(job)));
 
-/** An imported job with sealed secrets. The mask keeps those of `kept`, and those that are stored. */
+/** An imported job with sealed secrets. The mask keeps those of `present`, and those that are stored. */
 export const sealJob = (
   job: Members,
   { content, imported }: ScheduledJobState,

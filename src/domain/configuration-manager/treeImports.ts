@@ -147,7 +147,7 @@ const inFormOf = (document: Members, other: Members): Members | undefined => {
 };
 
 /**
- * An imported tree with sealed secrets. The mask keeps those of `kept`, of the present variables and of the last import.
+ * An imported tree with sealed secrets. The mask keeps those of `present`, of the present variables and of the last import.
  */
 export const sealTree = (
   document: Members,

@@ -211,7 +211,7 @@ export const sameWords = (document: Members, { content, imported }: Present): bo
 // Members of a trigger that the service itself maintains. They are null until they have a value.
 const timingMembers = ['lastExecuted', 'nextRunAt', 'lastIntervalStart', 'formSchemaHash'];
 
-/** The trigger in the export of its automation. `shown` is the document in answers, with usernames. */
+/** The trigger in the export of its automation. `members` is the document in answers, with usernames. */
 export const exportedTrigger = ({ content, imported }: Present, members: Members, words: Words): Members => {
   const now = content ?? {};
   if (!imported || words !== 'imported') {

@@ -84,7 +84,7 @@ export const sealData = <T extends WithData>(given: T, { content }: TemplateStat
   given.data === undefined ? given : { ...given, data: sealSecrets(given.data, content.data, seal, '/data') };
 
 /**
- * Like `sealData`, for an imported document. The mask keeps the secrets of `kept`, of the present sample data and of the
+ * Like `sealData`, for an imported document. The mask keeps the secrets of `present`, of the present sample data and of the
  * last import.
  */
 export const sealTemplate = (

@@ -312,7 +312,7 @@ const serveList = (route: ListRoute, live: Service): Serve => {
     return query;
   };
 
-  /** `kept`: the answer may be kept, if the collection stays at this version meanwhile. */
+  /** `tagging`: the answer may be kept, if the collection stays at this version meanwhile. */
   const answer = async (
     call: Call,
     service: Service,

@@ -61,9 +61,9 @@ export const newDocumentsByStream = (
 ) => {
   const byCategory = byCategoryOf(projections);
   let nothingBefore = false;
-  // True if `kept` has every stream that had an event.
+  // True if `cache` has every stream that had an event.
   let keepsAll = false;
-  // True if `kept` or the read store has every stream that had an event.
+  // True if `cache` or the read store has every stream that had an event.
   let knowsAll = false;
   const cache = lruCache<StreamDocuments>(mostStreams, {
     dispose: (_, __, why) => {

@@ -81,7 +81,7 @@ export type ReadModel = Pick<ReadStore, 'get' | 'getMany' | 'idsNamed' | 'list' 
  * A read never answers from a state older than the last `apply`, `catchUp` or `resume` of this object that succeeded.
  * If the store cannot do that now (gone, emptied, behind, foreign), the read throws `RequestError('unavailable')` and
  * calls `onLost`, and the runner calls `resume` again. One runner makes those three calls, never two at the same time.
- * A store that starts over resumes at an older state. Until the runner has brought it up to the position of `shown`,
+ * A store that starts over resumes at an older state. Until the runner has brought it up to the position of `onProjected`,
  * reads throw `RequestError('unavailable')`.
  *
  * Several processes may share a store. One at a time leads; only the leader may write.
@@ -122,7 +122,7 @@ export type ReadStore = {
   list(collection: string, query: Query): Promise<Page>;
   /** From now on no read may answer from a state before this position, because readers rely on its being shown. */
   onProjected(position: number): void;
-  /** Reads for the runner. They ignore `shown`, because the runner goes on from the store's own state. */
+  /** Reads for the runner. They ignore `onProjected`, because the runner goes on from the store's own state. */
   readonly forRunner: Pick<ReadStore, 'get' | 'list'>;
   /** The document's current guard; undefined: no such document; null: everybody may read. */
   guard(collection: string, id: string): string | null | undefined;

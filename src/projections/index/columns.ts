@@ -163,7 +163,7 @@ const addBits = (bits: Bits, more: Bits): Bits => {
   for (let word = 0; word < words; word++) bits[word] = (bits[word] ?? 0) | (more[word] ?? 0);
   return bits;
 };
-/** Clears in `bits` all bits that are not set in `kept`. */
+/** Clears in `bits` all bits that are not set in `bitsToKeep`. */
 const keepBits = (bits: Bits, bitsToKeep: Bits): Bits => {
   for (let word = 0; word < words; word++) bits[word] = (bits[word] ?? 0) & (bitsToKeep[word] ?? 0);
   return bits;

@@ -16,7 +16,7 @@ export type RedisConnection = {
   send(args: readonly string[], ms: number): Promise<unknown>;
   run(script: Script, keys: readonly string[], args: readonly string[], ms: number): Promise<unknown>;
   /**
-   * Calls `heard` for each message on a channel, and each time the connection is made again. It uses a connection of
+   * Calls `onMessage` for each message on a channel, and each time the connection is made again. It uses a connection of
    * its own.
    */
   listen(channel: string, onMessage: () => void): void;

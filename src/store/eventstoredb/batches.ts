@@ -93,7 +93,7 @@ type Sent = { readonly answer: Promise<Appended>; readonly forget: () => void };
 
 /**
  * Sends appends over one call, many at the same time. `open` starts the call, and starts it again when it has ended.
- * `heard` is called for every answer.
+ * `onAnswer` is called for every answer.
  */
 export const batchAppends = (open: () => Promise<BatchCall>, onAnswer: () => void, closing: AbortSignal) => {
   type Opened = { readonly call: BatchCall; readonly asked: Map<string, Waiting> };

@@ -57,7 +57,7 @@ const lineTo = (host: string, server: Server): Line => {
   };
 };
 
-/** Finds a node and connects to it. Throws when the node does not answer within `ms`, or when `gone` aborts. */
+/** Finds a node and connects to it. Throws when the node does not answer within `ms`, or when `closing` aborts. */
 export const openLine = async (server: Server, ms: number, closing: AbortSignal): Promise<Line> => {
   // A connection string names at least one host.
   const host = server.cluster ? await discover(server, server.secured(), closing) : server.hosts[0]!;

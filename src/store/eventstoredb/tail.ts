@@ -26,7 +26,7 @@ const ahead = 32 * 1024 * 1024;
 
 /**
  * Yields the batches of an attempt over the current connection. When the attempt ends or fails, the next one begins
- * after a pause, until the signal aborts. `reached` says how far the batches have been taken. Throws `Unreadable`.
+ * after a pause, until the signal aborts. `lastPosition` says how far the batches have been taken. Throws `Unreadable`.
  */
 export const attempts = async function* (
   connections: Connections,

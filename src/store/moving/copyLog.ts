@@ -25,7 +25,7 @@ export type Progress = {
 
 /**
  * The number of events, and a SHA-256 in hex over one line for each event in order. A line is the JSON of [stream,
- * revision, id, type, data, metadata] as `shown` returns them.
+ * revision, id, type, data, metadata] as `contentOfEvent` returns them.
  */
 type Content = { readonly events: number; readonly digest: string };
 
@@ -56,7 +56,7 @@ type Needs = {
 };
 
 /**
- * An event of the source, and the target's event at the same place if there is one. `seen` and `seenThere` are their
+ * An event of the source, and the target's event at the same place if there is one. `content` and `seenThere` are their
  * parts to compare.
  */
 type Pair = {

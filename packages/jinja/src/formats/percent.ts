@@ -129,7 +129,7 @@ const widthOf = ({ width }: Written, next: () => Value): bigint => {
   return width === '*' ? needInt(next()) : BigInt(width);
 };
 
-/** format % values. `shown` turns the text of a %s into the text that is printed. */
+/** format % values. `show` turns the text of a %s into the text that is printed. */
 export const percentFormat = (run: Run, format: string, values: Value, show: Shown = (text) => text): string => {
   const args = isTuple(values) ? values.items : [values];
   const mapping = isDict(values) ? values : undefined;

@@ -96,7 +96,7 @@ export const generator = (name: string, items: Generator<Value>): Iterator => ({
   },
 });
 
-/** A function. `shown` is the text that Python prints for it. */
+/** A function. `printed` is the text that Python prints for it. */
 export const callable = (type: string, printed: string, call: NonNullable<Thing['call']>): Thing => ({
   kind: 'thing',
   type,
