@@ -64,6 +64,7 @@ describeInBrowser('console: every view', () => {
     const account = await first('/authorization/accounts?limit=1', 'results');
     const inventory = await first('/inventory_manager/v1/inventories?limit=1', 'results');
     const deviceGroup = await first('/configuration_manager/deviceGroups?limit=1', 'results');
+    const node = await first(`/inventory_manager/v1/inventories/${inventory._id}/nodes?limit=1`, 'results');
     const { data: template } = ok(
       await service.ask('POST', '/configuration_manager/templates', {
         ...{ name: 'Logging', template: 'logging host {{ host }}', variables: { host: '192.0.2.20' } },
@@ -91,6 +92,7 @@ describeInBrowser('console: every view', () => {
       inventory: `/devices/-/inventories/${inventory._id}`,
       groupsOfDevices: '/devices/-/groups',
       groupOfDevices: `/devices/-/groups/${deviceGroup._id}`,
+      node: `/devices/-/inventories/${inventory._id}/nodes/${node.name}`,
       newChange: `/devices/-/changes?devices=lab-01&template=${template.id}`,
       change: `/devices/-/changes/${change.jobId}`,
       newGroupOfDevices: '/devices/-/groups/new',

@@ -87,8 +87,8 @@ describeInBrowser('console: hostile texts', () => {
       return addressOf('/triggers', await made(`${operations}/triggers`, body, 'data', '_id'));
     },
     async (text) => {
-      const body = { name: text, description: text };
-      return addressOf('/compliance', await made('/configuration_manager/compliance_plans', body, 'plan', '_id'));
+      const body = { name: text, options: { description: text } };
+      return addressOf('/compliance', await made('/configuration_manager/compliance_plans', body, '_id'));
     },
     async (text) => {
       const body = { name: text, description: text, deviceType: 'cisco-ios' };
@@ -96,7 +96,7 @@ describeInBrowser('console: hostile texts', () => {
     },
     async (text) => {
       const body = { name: text, description: text, devices: [text] };
-      return addressOf('/devices/-/groups', await made('/configuration_manager/deviceGroups', body, 'id'));
+      return addressOf('/devices/-/groups', await made('/configuration_manager/devicegroup', body, 'id'));
     },
     async (text) => {
       const tasks = {
@@ -136,6 +136,11 @@ describeInBrowser('console: hostile texts', () => {
     automation = ok(await service.ask('POST', `${operations}/automations`, { name: 'Plain' })).data._id;
     const all = await Promise.all(texts.map((text, i) => (kinds[i % kinds.length] as (typeof kinds)[number])(text)));
     addresses.push(...new Set(all.filter((one) => one !== undefined)));
+    for (const at of kinds.keys())
+      assert.ok(
+        all.some((one, i) => one !== undefined && i % kinds.length === at),
+        `no resource of kind ${at} is stored`,
+      );
   });
 
   it('are 300 at least, and most of them are stored', () => {

@@ -177,10 +177,18 @@ describeInBrowser('console: stories', () => {
       await page.getByRole('cell', { name: line }).waitFor();
       for (const device of devices) {
         await type(page.getByLabel('Device', { exact: true }), device);
-        await press(page.getByRole('button', { name: 'Add device' }));
+        await press(page.getByRole('button', { name: 'Add device', exact: true }));
         await page.getByRole('link', { name: device }).waitFor();
       }
+      const racks = { name: `Racks by ${way}`, devices: ['lab-03'] };
+      ok(await service.ask('POST', '/configuration_manager/import/groups', { groups: [racks] }));
+      const groups = page.getByRole('group', { name: 'Device groups of the node' });
+      await type(page.getByLabel('Device group', { exact: true }), racks.name);
+      await press(page.getByRole('button', { name: 'Add device group' }));
+      await groups.getByRole('link', { name: racks.name }).waitFor();
       await page.looksRight('a golden configuration');
+      await press(groups.getByRole('button', { name: 'Remove' }));
+      await groups.waitFor({ state: 'detached' });
 
       await page.view('/compliance/new');
       await type(page.getByLabel('Name'), plan);
@@ -252,6 +260,28 @@ describeInBrowser('console: stories', () => {
       await press(page.getByRole('button', { name: 'Apply' }));
       await page.getByRole('link', { name: '2 sent' }).waitFor();
       assert.equal(await rows.getByText('sent').count(), 2);
+    },
+
+    'makes, changes and deletes a node of an inventory': async (page, way) => {
+      const { press, type } = handsOf(page, way);
+      const [name, node] = [`Lab by ${way}`, `rack-${way}`];
+      const path = '/inventory_manager/v1/inventories';
+      const { _id: id } = ok(await service.ask('POST', path, { name, groups: [] })).result;
+      await page.enter(`/devices/-/inventories/${id}`);
+      await press(page.getByRole('link', { name: 'New node' }));
+      await type(page.getByLabel('Name'), node);
+      await type(page.getByLabel('Attributes'), '{"itential_host": "192.0.2.7"}');
+      await press(page.getByRole('button', { name: 'Create' }));
+      await page.getByRole('heading', { name: node }).waitFor();
+      await page.getByRole('button', { name: 'Delete' }).waitFor();
+      await type(page.getByLabel('Attributes'), '{"itential_host": "192.0.2.8"}');
+      await page.looksRight('a node');
+      await press(page.getByRole('button', { name: 'Save' }));
+      await page.getByRole('status').getByText('The node is saved.').waitFor();
+      const stored = ok(await service.ask('GET', `${path}/${id}/nodes/${node}`));
+      assert.equal(stored.attributes.itential_host, '192.0.2.8');
+      await press(page.getByRole('button', { name: 'Delete' }));
+      await page.getByText('The inventory has no node.').waitFor();
     },
 
     'restores a template that was deleted, after a dry run': async (page, way) => {

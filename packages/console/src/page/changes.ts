@@ -3,7 +3,7 @@ import type { Operations } from '@automation-platform/client';
 import { isObject, type Members } from '@automation-platform/json';
 import { useMemo } from 'preact/hooks';
 import { changeOptions } from './device.ts';
-import { deviceGroups } from './deviceKinds.ts';
+import { firstDeviceGroups } from './deviceKinds.ts';
 import type { FormDocument } from './fields.ts';
 import { useFilling } from './filling.ts';
 import { FieldsOf } from './form.ts';
@@ -31,7 +31,7 @@ const choices = async (): Promise<Choices> => ({
   templates: may('configuration-manager.searchDeviceTemplates')
     ? (await call('configuration-manager.searchDeviceTemplates', { body: { options: { limit: 100 } } })).body.list
     : [],
-  groups: may(deviceGroups.reads) ? (await deviceGroups.list({ skip: 0, limit: 100 }, undefined)).rows.map(nameOf) : [],
+  groups: (await firstDeviceGroups()).map(nameOf),
 });
 
 const variablesOf = ({ variables }: Template): Members =>

@@ -2,11 +2,9 @@ import type { Operations } from '@automation-platform/client';
 import { readVersion } from './edit.ts';
 import { textOf } from './fields.ts';
 import { html } from './html.ts';
-import { useLoaded } from './loading.ts';
-import { place } from './location.ts';
-import { descriptions, Link, List, listQuery, rowsIn, Section, Table, Time } from './parts.ts';
-import { call, read } from './platform.ts';
-import { groupNames, historyOf, idOf, type Kind, member, nameOf } from './resource.ts';
+import { descriptions, Link, listQuery, rowsIn, Section, Table, Time } from './parts.ts';
+import { call, may, read } from './platform.ts';
+import { groupNames, historyOf, idOf, type Kind, ListOf, member, nameOf } from './resource.ts';
 
 type Inventory = Operations['inventory-manager.getInventories']['answer']['results'][number];
 type Node = Operations['inventory-manager.getNodes']['answer']['results'][number];
@@ -14,24 +12,72 @@ type DeviceGroup = Operations['configuration-manager.searchDeviceGroups']['answe
 
 const DeviceLink = ({ name }: { readonly name: string }) => html`<${Link} to=${['devices', name]}>${name}</${Link}>`;
 
-const NodesOf = ({ row: { _id: id } }: { readonly row: Inventory }) => {
-  const loaded = useLoaded(
-    async () => rowsIn(await read('inventory-manager.getNodes', { path: { id }, query: listQuery() })),
-    [id, JSON.stringify(place.value.query)],
-    { when: ({ resource }) => resource?.kind === 'inventory' },
-  );
-  const attribute = (name: string) => (node: Node) => textOf(node.attributes[name]);
-  return html`<${Section} title="Nodes"><${List} label="Nodes" loaded=${loaded} keyOf=${idOf} empty="The inventory has no node."
-    columns=${[
-      { title: 'Node', kind: 'wide', sort: 'name', cell: (node: Node) => html`<${DeviceLink} name=${node.name} />` },
-      { title: 'Address', cell: attribute('itential_host') },
-      { title: 'Platform', cell: attribute('itential_platform') },
-      { title: 'Tags', kind: 'wide', cell: ({ tags }: Node) => tags.join(', ') },
-    ]} /></${Section}>`;
-};
+const attribute = (name: string) => (node: Node) => textOf(node.attributes[name]);
+const inventoryAt = ['devices', '-', 'inventories'];
+
+/** The nodes of an inventory. */
+export const nodesIn = (id: string): Kind<Node> => ({
+  at: [...inventoryAt, id, 'nodes'],
+  title: 'Nodes',
+  one: 'node',
+  empty: 'The inventory has no node.',
+  idOf: nameOf,
+  nameOf,
+  columns: [
+    { title: 'Address', cell: attribute('itential_host') },
+    { title: 'Platform', cell: attribute('itential_platform') },
+    { title: 'Tags', kind: 'wide', cell: ({ tags }) => tags.join(', ') },
+  ],
+  when: ({ resource }) => resource?.kind === 'inventory',
+  reads: 'inventory-manager.getNodes',
+  list: async (page, filter) =>
+    rowsIn(await read('inventory-manager.getNodes', { path: { id }, query: listQuery(page, filter) })),
+  // A node has the revision of its inventory, which is read first: a change in between is 412.
+  get: async (node) => {
+    const { revision } = await readVersion('inventory-manager.getInventory', { path: { id } });
+    return { ...(await readVersion('inventory-manager.getNode', { path: { id, node } })), revision };
+  },
+  schema: async (isNew) => ({
+    type: 'object',
+    required: ['name'],
+    properties: {
+      ...(isNew && { name: member.text('Name') }),
+      attributes: {
+        type: 'json',
+        title: 'Attributes',
+        description: 'As JSON, such as {"itential_host": "192.0.2.1"}. ******** keeps a secret.',
+      },
+      tags: member.texts('Tags'),
+    },
+  }),
+  create: {
+    by: 'inventory-manager.addNodes',
+    does: async (members, headers) => {
+      const node = members as { readonly name: string };
+      await call('inventory-manager.addNodes', { path: { id }, headers, body: { nodes: [node] } });
+      return node.name;
+    },
+  },
+  update: {
+    by: 'inventory-manager.updateNode',
+    does: (node, body, headers) => call('inventory-manager.updateNode', { path: { id, node }, headers, body }),
+  },
+  remove: {
+    by: 'inventory-manager.deleteNode',
+    does: (node) => call('inventory-manager.deleteNode', { path: { id, node } }),
+  },
+  facts: ({ name }) => [
+    ['Device', html`<${DeviceLink} name=${name} />`],
+    ['Inventory', html`<${Link} to=${[...inventoryAt, id]}>its inventory</${Link}>`],
+  ],
+  prefixes: ['/nodes/0'],
+});
+
+const NodesOf = ({ row: { _id } }: { readonly row: Inventory }) =>
+  html`<${Section} title="Nodes"><${ListOf} kind=${nodesIn(_id)} /></${Section}>`;
 
 export const inventories: Kind<Inventory> = {
-  at: ['devices', '-', 'inventories'],
+  at: inventoryAt,
   title: 'Inventories',
   one: 'inventory',
   empty: 'There is no inventory that you may see.',
@@ -140,3 +186,7 @@ export const deviceGroups: Kind<DeviceGroup> = {
   Parts: DevicesOf,
   prefixes: ['/details'],
 };
+
+/** The first hundred device groups; none if the caller may not read them. */
+export const firstDeviceGroups = async (): Promise<readonly DeviceGroup[]> =>
+  may(deviceGroups.reads) ? (await deviceGroups.list({ skip: 0, limit: 100 }, undefined)).rows : [];

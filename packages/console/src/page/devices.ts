@@ -2,7 +2,7 @@ import type { Operations } from '@automation-platform/client';
 import { useState } from 'preact/hooks';
 import { Changes } from './changes.ts';
 import { OneDevice } from './device.ts';
-import { deviceGroups, inventories } from './deviceKinds.ts';
+import { deviceGroups, inventories, nodesIn } from './deviceKinds.ts';
 import { html } from './html.ts';
 import { useLoaded } from './loading.ts';
 import { place } from './location.ts';
@@ -61,9 +61,11 @@ const tabs = [
 
 /** The devices that the platform reaches, inventories and device groups. */
 export const Devices = () => {
-  const [, name, list] = place.value.path;
+  const [, name, list, inventory, part] = place.value.path;
   if (name !== undefined && list === undefined) return html`<${OneDevice} name=${name} />`;
   if (list === changesAt[2]) return html`<${Tabs} tabs=${tabs} /><${Changes} />`;
+  if (inventory !== undefined && part === 'nodes')
+    return html`<${Tabs} tabs=${tabs} /><${Resources} kind=${nodesIn(inventory)} />`;
   const kind = kinds.find(({ at }) => at[2] === list);
   return html`<${Tabs} tabs=${tabs} />${kind ? html`<${Resources} kind=${kind} />` : html`<${DeviceList} />`}`;
 };

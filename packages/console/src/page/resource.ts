@@ -58,7 +58,8 @@ export type Kind<Row> = {
 
 type Props<Row> = { readonly kind: Kind<Row> };
 
-const ListOf = <Row>({ kind }: Props<Row>) => {
+/** The list of a kind, of the page that the address says. */
+export const ListOf = <Row>({ kind }: Props<Row>) => {
   const { filter } = place.value.query;
   const loaded = useLoaded(() => kind.list(pageQuery(), filter || undefined), [JSON.stringify(place.value.query)], {
     when: kind.when,

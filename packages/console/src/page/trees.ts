@@ -1,5 +1,6 @@
 import type { Operations } from '@automation-platform/client';
 import { useState } from 'preact/hooks';
+import { firstDeviceGroups } from './deviceKinds.ts';
 import { readVersion } from './edit.ts';
 import { NodeText, type Spec } from './goldenText.ts';
 import { html } from './html.ts';
@@ -71,6 +72,14 @@ const DevicesOf = ({ tree: { _id: id }, version, placed: { path: nodePath, node 
   const remove = (device: string) => () =>
     call('configuration-manager.removeTreeNodeDevices', { path, headers: newKeyHeader(), body: { devices: [device] } });
   const { devices = [], deviceGroups = [] } = node;
+  const withGroup = (group: string) => ({
+    headers: newKeyHeader(),
+    body: { treeId: id, version, nodePath, deviceGroups: [group] },
+  });
+  const addGroup = (group: string) => call('configuration-manager.addTreeNodeGroups', withGroup(group));
+  const removeGroup = (group: string) => () => call('configuration-manager.removeTreeNodeGroups', withGroup(group));
+  const groups = useLoaded(async () => (deviceGroups.length > 0 ? firstDeviceGroups() : []), [deviceGroups.join()]);
+  const nameOfGroup = (group: string): string => groups.value?.find(({ id }) => id === group)?.name ?? group;
   return html`<${Section} title="Devices of the node">
     <${Table} label="Devices of the node" rows=${devices} keyOf=${(name: string) => name} empty=${deviceGroups.length > 0 ? 'The node has its devices by groups alone.' : 'No device is checked against this node.'}
       columns=${[
@@ -85,8 +94,25 @@ const DevicesOf = ({ tree: { _id: id }, version, placed: { path: nodePath, node 
             html`<${Action} label="Remove" about=${`Removes ${name}`} operation="configuration-manager.removeTreeNodeDevices" does=${remove(name)} />`,
         },
       ]} />
-    ${deviceGroups.length > 0 && html`<p class="quiet">${deviceGroups.length} device groups</p>`}
     <${Add} label="Device" button="Add device" operation="configuration-manager.addTreeNodeDevices" does=${add} />
+    ${
+      deviceGroups.length > 0 &&
+      html`<${Table} label="Device groups of the node" rows=${deviceGroups} keyOf=${(group: string) => group}
+      columns=${[
+        {
+          title: 'Device group',
+          kind: 'wide',
+          cell: (group: string) =>
+            html`<${Link} to=${['devices', '-', 'groups', group]}>${nameOfGroup(group)}</${Link}>`,
+        },
+        {
+          title: 'Change',
+          cell: (group: string) =>
+            html`<${Action} label="Remove" about=${`Removes ${nameOfGroup(group)}`} operation="configuration-manager.removeTreeNodeGroups" does=${removeGroup(group)} />`,
+        },
+      ]} />`
+    }
+    <${Add} label="Device group" button="Add device group" operation="configuration-manager.addTreeNodeGroups" does=${addGroup} />
   </${Section}>`;
 };
 
@@ -119,13 +145,18 @@ const TreeParts = ({ row: tree }: { readonly row: Tree }) => {
     await call('configuration-manager.createTreeVersion', { path: { id }, headers: newKeyHeader(), body });
     goTo([...at, id, name]);
   };
+  const removeVersion = async (): Promise<void> => {
+    await call('configuration-manager.deleteTreeVersion', { path: { id, version }, headers: newKeyHeader() });
+    goTo([...at, id]);
+  };
   const addNode = (name: string) =>
     call('configuration-manager.addTreeChild', {
       path: { id, version, nodePath: placed?.path ?? '' },
       headers: newKeyHeader(),
       body: { name },
     });
-  return html`<div class="line">Versions: ${versions.map(({ name }) => html`<${Link} key=${name} to=${[...at, id, name]} isHere=${name === version}>${name}</${Link}>`)}</div>
+  return html`<div class="line">Versions: ${versions.map(({ name }) => html`<${Link} key=${name} to=${[...at, id, name]} isHere=${name === version}>${name}</${Link}>`)}
+      ${root && html`<${Action} label="Delete version" about=${`Deletes the version ${version}`} kind="grave" operation="configuration-manager.deleteTreeVersion" does=${removeVersion} says="The version is deleted." />`}</div>
     <${Add} label=${root ? `A version after ${version}` : 'A version'} button="Add version" operation="configuration-manager.createTreeVersion" does=${addVersion} />
     ${
       root === undefined
