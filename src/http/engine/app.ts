@@ -140,7 +140,8 @@ const answering = (needs: Needs) => {
     const { ctx, path } = incoming;
     const { method } = ctx;
     if (stopping()) throw new RequestError('unavailable', 'The service is shutting down', { retryAfterSeconds: 2 });
-    if (path === '/' && (method === 'GET' || method === 'HEAD')) return toDocs;
+    const page = method === 'GET' || method === 'HEAD' ? pages.get(path) : undefined;
+    if (page) return page;
     const found = isReadable(path) ? find(method, path) : undefined;
     const match = path === '/' ? root : found;
     if (method === 'OPTIONS' && match) return preflight(match);
@@ -294,11 +295,18 @@ const deadline =
     return Promise.race([work, over]).finally(() => clearTimeout(timer));
   };
 
+const leadTo = (location: string): Outgoing => ({ status: 302, body: undefined, headers: { Location: location } });
+
 /**
- * Leads a browser that opens the root address to the documentation. It is no operation of the API. The location is
- * relative, so it also holds behind a proxy that serves this API below a path.
+ * Answers that lead a browser to a page: from the root to the documentation, and from a page's path with a slash behind
+ * it to the page. They are no operations of the API. The locations are relative, so they also hold behind a proxy that
+ * serves this API below a path.
  */
-const toDocs: Outgoing = { status: 302, body: undefined, headers: { Location: 'docs' } };
+const pages: ReadonlyMap<string, Outgoing> = new Map([
+  ['/', leadTo('docs')],
+  ['/docs/', leadTo('../docs')],
+  ['/console/', leadTo('../console')],
+]);
 
 /** The answer to OPTIONS for a path that exists. */
 const preflight = (match: NonNullable<Match>): Outgoing => {

@@ -1035,13 +1035,18 @@ const parkedRun = 'e'.repeat(24);
 
 const settings = { OUTBOUND_ALLOW: '127.0.0.1' };
 
-describe('/', () => {
-  it('leads to the page that shows the API, without a login', async () => {
+describe('/, and the path of a page with a slash behind it', () => {
+  it('lead to the page, without a login', async () => {
     const service = await startService();
-    for (const method of ['GET', 'HEAD']) {
-      const { status, headers } = await service.ask(method, '/', undefined, {}, null);
-      assert.deepEqual([status, new URL(headers.get('location')!, service.url).pathname], [302, '/docs']);
-    }
+    for (const [path, page] of [
+      ['/', '/docs'],
+      ['/docs/', '/docs'],
+      ['/console/', '/console'],
+    ] as const)
+      for (const method of ['GET', 'HEAD']) {
+        const { status, headers } = await service.ask(method, path, undefined, {}, null);
+        assert.deepEqual([status, new URL(headers.get('location')!, service.url + path).pathname], [302, page]);
+      }
     assert.equal((await service.ask('POST', '/', {})).status, 405);
     await service.stop();
   });
