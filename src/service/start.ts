@@ -11,6 +11,7 @@ import { builtInGroups } from '../domain/authorization/groups.ts';
 import { labName } from '../domain/configuration-manager/adapters.ts';
 import { platform } from '../domain/engine/core.ts';
 import { areas } from '../http/areas.ts';
+import { missingAt } from '../http/compatibility/notBuilt.ts';
 import { app } from '../http/engine/app.ts';
 import { addressReader, secrecyReader } from '../http/engine/incoming.ts';
 import { bearerOf } from '../http/engine/metrics.ts';
@@ -126,6 +127,7 @@ const serveHttp = async (parts: Parts, health: Health) => {
   };
   const listener = app({
     areas,
+    missingAt,
     service,
     caughtUp: node.settled,
     past: (moment, actor) => past.at(service, moment, actor),

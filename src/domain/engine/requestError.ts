@@ -13,6 +13,7 @@ export type Code =
   | 'unprocessable'
   | 'limited'
   | 'internal'
+  | 'not_built'
   | 'adapter_failed'
   | 'unavailable';
 

@@ -245,6 +245,7 @@ const words: Readonly<Record<Code, string>> = {
   unprocessable: 'Well-formed, but it cannot be done; or the Idempotency-Key was used with another request',
   limited: 'Too many failed logins, or too much waits already',
   internal: 'A bug; the answer has the request id',
+  not_built: 'Programs for other platforms call this address, which has no meaning here',
   adapter_failed: 'The southbound system refused, failed or timed out',
   unavailable: 'A store cannot be reached, the answer takes too long, or the service is shutting down',
 };

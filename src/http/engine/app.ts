@@ -112,6 +112,7 @@ type Needs = Pick<
   | 'caughtUp'
   | 'past'
   | 'limits'
+  | 'missingAt'
   | 'stopping'
   | 'authenticator'
   | 'settings'
@@ -127,7 +128,7 @@ const changing = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
  * schemas: 2 ms, some 0.2 s. A start that compiled all of them would take a second more of processor time.
  */
 const answering = (needs: Needs) => {
-  const { areas, caughtUp, stopping } = needs;
+  const { areas, caughtUp, missingAt, stopping } = needs;
   const find = routeFinder(areas);
   const readBody = bodyReader(needs.limits);
   const prepared = preparedRoutes(needs.service);
@@ -154,8 +155,12 @@ const answering = (needs: Needs) => {
     const asOf = matchedRoute && takesAsOf(matchedRoute) ? splitAsOf(querystring) : asOfNow(querystring);
     const principal = caller(incoming, matchedRoute, asOf.texts.length > 0);
     incoming.principal = principal instanceof Promise ? await principal : principal;
-    if (!match) throw noRoute(path);
-    if ('allow' in match) return wrongMethod(method, match.allow);
+    if (!match || 'allow' in match) {
+      const missing = missingAt(method, path);
+      if (missing !== undefined) throw new RequestError('not_built', missing, { path: 'path' });
+      if (!match) throw noRoute(path);
+      return wrongMethod(method, match.allow);
+    }
     const { route, area, serve, query, checkBody } = prepared(match.placed);
     incoming.operation = route.name;
     incoming.area = area;

@@ -61,6 +61,8 @@ export type HttpSettings = {
 
 export type AppNeeds = {
   readonly areas: readonly AreaRoutes[];
+  /** Says in words which part is missing at an address that has no route; undefined if nobody expects a route there. */
+  readonly missingAt: (method: string, path: string) => string | undefined;
   readonly service: Service;
   readonly authenticator: Authenticator;
   /**

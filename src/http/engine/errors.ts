@@ -18,6 +18,7 @@ export const statusOf: Readonly<Record<Code, number>> = {
   unprocessable: 422,
   limited: 429,
   internal: 500,
+  not_built: 501,
   adapter_failed: 502,
   unavailable: 503,
 };

@@ -63,7 +63,10 @@ export const routeFinder = (areas: readonly AreaRoutes[]) => {
       if (route) return { placed: route, params: layer.params(path, layer.captures(path)) };
       for (const other of layers.filter(fits)) for (const name of other.methods) allow.add(name);
     }
-    return allow.size > 0 ? { allow: [...allow, 'OPTIONS'] } : undefined;
+    if (allow.size > 0) return { allow: [...allow, 'OPTIONS'] };
+    // Other programs write `/operations_manager`.
+    const hyphened = called.replace(/^\/[a-z_]+/, (word) => word.replaceAll('_', '-'));
+    return hyphened === called ? undefined : search(method, hyphened);
   };
 
   return (method: string, path: string): Match => {

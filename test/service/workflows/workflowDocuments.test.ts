@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { notBuilt } from '../../../src/http/compatibility/notBuilt.ts';
 import { positionOf } from '../../support/hostile.ts';
 import { oddWorkflow } from '../../support/oddWorkflows.ts';
 import { ok, refused } from '../../support/people.ts';
@@ -136,6 +137,21 @@ describe('Workflows as documents, over HTTP', () => {
       );
       assert.deepEqual(one.variables.incoming, { port: {} });
       refused(await service.ask('GET', `${studio}/locations/Adapter/packages/Ports/tasks/close`), 404);
+    });
+
+    it('are said not to be built where they have no meaning, to those who are logged in', async () => {
+      for (const [address, message] of Object.entries(notBuilt)) {
+        const [path = '', method = 'GET'] = address.split(' ').reverse();
+        const called = path.replace('*', '/a/b').replace(/:\w+/, 'x');
+        refused(await service.as(null)(method, called), 401);
+        const { code, message: told } = firstFault(await service.ask(method, called), 501);
+        assert.deepEqual([code, told], ['not_built', message], address);
+      }
+      const none = '0'.repeat(24);
+      for (const path of [`/adaptersA`, `/health/system/x`, `/operations_manager/none`])
+        refused(await service.ask('GET', path), 404);
+      refused(await service.ask('GET', `/operations_manager/jobs/${none}`), 404);
+      ok(await service.ask('GET', '/operations_manager/jobs?limit=1'));
     });
 
     it('evaluate and look into values as tasks do', async () => {

@@ -5,6 +5,7 @@ import { aggregates } from '../../../src/domain/all.ts';
 import { ownOperations } from '../../../src/domain/operations-manager/workflows/ownOperations.ts';
 import { isOwnEvent } from '../../../src/events/ownStreams.ts';
 import { areas } from '../../../src/http/areas.ts';
+import { notBuilt } from '../../../src/http/compatibility/notBuilt.ts';
 import { statusOf } from '../../../src/http/engine/errors.ts';
 import { metrics } from '../../../src/http/engine/metrics.ts';
 import { fullPathOf } from '../../../src/http/engine/router.ts';
@@ -137,6 +138,14 @@ describe('the documentation', () => {
     });
     const there = new Set(named.filter((name) => !/^@(types|automation-platform)\//.test(name)));
     assert.deepEqual([...firstColumn(read('docs/libraries.md'))].sort(), [...there].sort());
+  });
+
+  it('has every address of other programs that is not built, in the words of the answer', () => {
+    const section = read('docs/clients.md').split('## Not built')[1]!;
+    assert.deepEqual(
+      [...section.matchAll(/^\| `(.+)` \| (.+) \|$/gm)].map(([, address, message]) => [address, message]),
+      Object.entries(notBuilt),
+    );
   });
 
   it('begins with a README of 70 lines and 700 words at most, five links and a picture', () => {
