@@ -8,6 +8,7 @@ import { eventsOf, withLog } from '../../support/logged.ts';
 import { ok, type People, people, refused } from '../../support/people.ts';
 import { type Answer, adminPassword, basic, startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
+import { worker, workflow } from '../../support/workflowSamples.ts';
 
 type Ask = People['member'];
 
@@ -452,6 +453,10 @@ describe('the record of secrets that were given out', () => {
     await start('Recorded');
     const [{ job }] = await claim('Recorded', { max: 2 });
     assert.equal(job._id, id);
+    const flow = workflow({ w: worker({ login: '$var.job.password' }) }, ['start -> w', 'w -> end'], { name: 'Tasks' });
+    ok(await service.ask('POST', '/operations-manager/workflows', flow));
+    const { _id: ofTask } = await start('Tasks', { variables: { password: 'p' } });
+    ok(await service.ask('POST', '/operations-manager/tasks/claim', { apps: ['Lab'], worker: 'w' }));
     const again = await service.restart();
     const day = new Date().toISOString().slice(0, 10);
     const events = await loggedOf(again, `handedOut-${day}`);
@@ -461,14 +466,15 @@ describe('the record of secrets that were given out', () => {
         [
           'secretsHandedOut',
           [
-            {
-              account: events[0]?.data.rows[0].account,
-              address: '127.0.0.1',
-              operation: 'claimJobs',
-              resource: { kind: 'job', id },
-              count: 1,
-            },
-          ],
+            ['claimJobs', id],
+            ['claimTasks', ofTask],
+          ].map(([operation, id]) => ({
+            account: events[0]?.data.rows[0].account,
+            address: '127.0.0.1',
+            operation,
+            resource: { kind: 'job', id },
+            count: 1,
+          })),
         ],
       ],
     );

@@ -53,11 +53,12 @@ describe('a job that runs a workflow', function () {
       workflow(
         {
           make: ours('newVariable', { name: 'x', value: 5 }),
+          say: ours('updateJobDescription', { description: 'Port 5 in Bonn' }),
           w: worker({ site: '$var.job.site', key: '$var.job.x' }, to('out')),
           wait: ours('delay', { time: 0.05 }),
           p: person({ groups: ['ops'] }),
         },
-        ['start -> make', 'make -> w', 'w -> wait', 'wait -> p', 'p -> end'],
+        ['start -> make', 'make -> say', 'say -> w', 'w -> wait', 'wait -> p', 'p -> end'],
       ),
     );
     const { _id: id, workflow: runs } = await member.start('Whole', { variables: { site: 'Bonn' } });
@@ -82,7 +83,7 @@ describe('a job that runs a workflow', function () {
     ok(await member.finish(ofPerson, { result: 'success', data: { a: 1 } }));
     const job = await member.job(id);
     assert.deepEqual(job.variables, { site: 'Bonn', x: 5, out: 7 });
-    assert.deepEqual([job.status, job.metrics.progress], ['complete', 1]);
+    assert.deepEqual([job.status, job.metrics.progress, job.description], ['complete', 1, 'Port 5 in Bonn']);
     assert.ok(Object.values(job.tasks).every(({ status }: Json) => status === 'done'));
     const run = ok(await who.member('GET', `${om}/jobs/${id}/tasks/w`)).data;
     assert.deepEqual(run.outgoing, { out: 7, token: '********' });
@@ -92,6 +93,8 @@ describe('a job that runs a workflow', function () {
         'jobStarted',
         'taskFinished workflow_start',
         'taskFinished make',
+        'taskFinished say',
+        'jobDescribed',
         'taskOffered w',
         'taskClaimed w',
         'taskFinished w',
@@ -149,14 +152,18 @@ describe('a job that runs a workflow', function () {
   });
 
   it('is paused, resumed and canceled; workers hear of it', async () => {
-    await save('Moved', workflow({ w: worker(), v: worker() }, ['start -> w', 'w -> v', 'v -> end']));
+    const tasks = { w: worker(), v: worker(), p: person({ groups: ['ops'] }) };
+    await save('Moved', workflow(tasks, ['start -> w', 'start -> p', 'p -> v', 'w -> v', 'v -> end']));
     const { _id: id } = await member.start('Moved');
     const [{ task, claim }] = (await member.claim()) as [Json];
     const beat = () => who.member('POST', `${om}/tasks/${task._id}/heartbeat`, { claim });
     ok(await who.member('POST', `${om}/jobs/pause`, { jobIds: [id] }));
     assert.equal(ok(await beat()).data.asked, 'pause');
     ok(await member.finish(task._id, { claim, result: 'success' }));
-    assert.equal((await member.job(id)).tasks.v.status, 'idle', 'nothing is entered');
+    refused(await member.finish(`${id}.p.1`, { result: 'error', error: 'no' }), 400, /result/);
+    ok(await member.finish(`${id}.p.1`, { result: 'success' }));
+    const { p, v } = (await member.job(id)).tasks;
+    assert.deepEqual([p.status, v.status], ['done', 'idle'], 'people may end their tasks, and nothing is entered');
     ok(await who.member('POST', `${om}/jobs/resume`, { jobIds: [id] }));
     const [second] = (await member.claim()) as [Json];
     assert.equal(second.task.task, 'v');
@@ -171,6 +178,7 @@ describe('a job that runs a workflow', function () {
     const { _id: id } = await member.start('Blocked');
     const end = async (task: string, body: object) => ok(await member.finish(await member.offered(id, task), body));
     await end('a', { result: 'success' });
+    const { position } = ok(await service.ask('GET', '/health/status')).eventStore;
     await end('b', { result: 'error', error: 'no answer' });
     const job = await member.job(id);
     assert.deepEqual([job.status, job.error.tasks[0].task, job.tasks.b.status], ['error', 'b', 'blocked']);
@@ -185,6 +193,11 @@ describe('a job that runs a workflow', function () {
     assert.deepEqual([done.status, done.variables], ['complete', { x: 1, out: 2 }]);
     const first = ok(await who.member('GET', `${om}/jobs/${id}/tasks/b?run=1`)).data;
     assert.deepEqual([first.error, first.runs.length], ['no answer', 4]);
+    refused(await who.member('GET', `${om}/jobs/${id}/tasks/b?run=5`), 404);
+    const then = async (path: string): Promise<Json> =>
+      ok(await who.member('GET', `${om}/jobs/${id}${path}?asOf=${position}`)).data;
+    const [earlier, run] = [await then(''), await then('/tasks/b')];
+    assert.deepEqual([earlier.status, earlier.tasks.b.status, run.runs.length], ['running', 'waiting', 1]);
     refused(await who.member('POST', `${om}/jobs/retry`, { jobIds: [id] }), 409);
   });
 
