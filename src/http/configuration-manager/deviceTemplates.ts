@@ -21,10 +21,10 @@ import { type DeviceTemplate, deviceTemplates } from '../../projections/configur
 import { documentIn, pageOf } from '../../projections/engine/documents.ts';
 import type { FoundDevice } from '../../southbound/port.ts';
 import { signed } from '../authorization/people.ts';
-import { deletedCount, deletedCountSchema } from '../engine/envelopes.ts';
+import { deletedCount, deletedCountSchema, plain } from '../engine/envelopes.ts';
 import { importRoute } from '../engine/imports.ts';
 import type { Join, Route } from '../engine/route.ts';
-import { actionRoute, commandRoute, mappedCommandRoute } from '../engine/routes.ts';
+import { actionRoute, commandRoute, getRoute, mappedCommandRoute } from '../engine/routes.ts';
 import { fromStart } from '../engine/schemas.ts';
 import { requestOf } from '../engine/serve.ts';
 import { answerOf, changeOf, dryRunRow } from './devices.ts';
@@ -189,6 +189,17 @@ export const deviceTemplateRoutes: readonly Route[] = [
     answer: Type.Object({ result: Type.Literal('success'), data: deviceTemplateSchema }),
   }),
   search,
+  getRoute({
+    name: 'getDeviceTemplate',
+    method: 'get',
+    path: `${path}/:id`,
+    access: ['operators', 'readers'],
+    summary: 'Get a device template',
+    get: deviceTemplates,
+    join: showTemplate,
+    envelope: plain,
+    answer: deviceTemplateSchema,
+  }),
   update,
   commandRoute({
     name: 'deleteDeviceTemplates',

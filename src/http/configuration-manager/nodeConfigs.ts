@@ -123,12 +123,13 @@ export const nodeConfigRoutes: readonly Route[] = [
   actionRoute({
     name: 'updateNodeConfig',
     method: 'put',
+    conditional: true,
     path: '/node/config',
     access: ['operators'],
     summary: 'Set the text of a node of a golden configuration',
     description:
       'Jinja2, then lines with tags (docs/comparing.md). 400 names the line that is no Jinja2 or cannot be read. ' +
-      'The path is the names from the root, joined by /. updateVariables merges the variables into those of the version. ' +
+      'The path is the names from the root, joined by /. `If-Match` is that of the tree. updateVariables merges the variables into those of the version. ' +
       'fault, of a dry run: the text can be stored, but does not render with the variables that are known here.',
     body: Type.Object(
       {
@@ -180,10 +181,12 @@ export const nodeConfigRoutes: readonly Route[] = [
   actionRoute({
     name: 'updateConfigSpec',
     method: 'put',
+    conditional: true,
     path: '/config_specs/:configId',
     access: ['operators'],
     summary: 'Set the text of a node by its configId',
-    description: 'Variables are merged into those of the version. 409 if several nodes share the id.',
+    description:
+      '`If-Match` is that of the tree. Variables are merged into those of the version. 409 if several nodes share the id.',
     body: Type.Object({ data: nodeConfigSchema }, { additionalProperties: false }),
     answer: Type.Object({ ...success.properties, ...specSchema.properties }),
     run: async (call, service) => {

@@ -22,6 +22,7 @@ import {
   schemaWriter,
   tagOf,
   tagsOf,
+  takesIfMatch,
   text,
 } from './openapiParts.ts';
 
@@ -178,7 +179,7 @@ const requestHeaders = (route: Route): readonly RequestHeader[] => {
   const names: RequestHeader[] = ['X-Request-Id'];
   if (route.method === 'get') names.push('If-None-Match');
   if (route.method === 'get' && route.access !== 'open') names.push('X-Min-Position');
-  if ('command' in route && route.command.on !== 'new') names.push('If-Match');
+  if (takesIfMatch(route)) names.push('If-Match');
   if (changes(route)) names.push('Idempotency-Key');
   if (route.byClaim) names.push('X-Claim');
   return names;

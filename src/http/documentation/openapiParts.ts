@@ -164,11 +164,15 @@ const ofKind = (route: Route): string => {
   return 'Changes nothing.';
 };
 
+/** True if the operation can be refused because the resource is at another revision. */
+export const takesIfMatch = (route: Route): boolean =>
+  'command' in route ? route.command.on !== 'new' : route.conditional === true;
+
 const changeOf = (route: Route): string => {
+  if (takesIfMatch(route))
+    return 'With `If-Match` it is refused if somebody has changed the resource since the caller looked.';
   if (!('command' in route)) return 'Sent again with its `Idempotency-Key`, it is carried out once.';
-  if (route.command.on === 'new')
-    return 'The answer has what was created. Sent again with its `Idempotency-Key`, it creates nothing twice.';
-  return 'With `If-Match` it is refused if somebody has changed the resource since the caller looked.';
+  return 'The answer has what was created. Sent again with its `Idempotency-Key`, it creates nothing twice.';
 };
 
 const whoMayCall = (area: AreaRoutes['area'], { access, name, byMetricsToken }: Route): string => {
@@ -297,7 +301,7 @@ export const codesOf = (route: Route, path: string): readonly Code[] => {
   if (path.includes(':') || (route.method !== 'get' && route.access !== 'open')) codes.push('not_found');
   if (route.method !== 'get' && route.access !== 'open') codes.push('unprocessable');
   if (changes(route)) codes.push('conflict');
-  if ('command' in route && route.command.on !== 'new') codes.push('stale');
+  if (takesIfMatch(route)) codes.push('stale');
   return codes;
 };
 

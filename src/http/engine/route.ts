@@ -150,6 +150,8 @@ export type Common = {
    * takes `asOf`.
    */
   readonly reads?: true;
+  /** For operations other than documents and lists: `If-Match` is that of the resource that it changes. */
+  readonly conditional?: true;
   /** The operation starts work that goes on after the answer. Metrics count how often such requests are refused. */
   readonly starts?: true;
   /** The header X-Claim may name the claim of the job that sends the request. */

@@ -93,6 +93,8 @@ describeInBrowser('console: every view', () => {
       groupsOfDevices: '/devices/-/groups',
       groupOfDevices: `/devices/-/groups/${deviceGroup._id}`,
       node: `/devices/-/inventories/${inventory._id}/nodes/${node.name}`,
+      templates: '/devices/-/templates',
+      template: `/devices/-/templates/${template.id}`,
       newChange: `/devices/-/changes?devices=lab-01&template=${template.id}`,
       change: `/devices/-/changes/${change.jobId}`,
       newGroupOfDevices: '/devices/-/groups/new',

@@ -80,6 +80,13 @@ describeInBrowser('console: stories', () => {
       await page.looksRight('a schedule');
       const [made] = ok(await service.ask('GET', `${operations}/triggers?multiEquals[name]=At night`)).data;
       assert.deepEqual([made.repeatFrequency, made.repeatUnit], [1, 'day']);
+      const repeat = { action: 'execute', count: 3, duration: { unit: 'hour', quantity: 2 } };
+      await type(page.getByLabel('Again each'), '');
+      await choose(page.getByLabel('Unit'), 'None');
+      await type(page.getByLabel('Repetition tree'), JSON.stringify(repeat));
+      await press(page.getByRole('button', { name: 'Save' }));
+      await page.getByRole('img', { name: /Instants on an axis of time: .* 3 to come/ }).waitFor();
+      assert.deepEqual(ok(await service.ask('GET', `${operations}/triggers/${made._id}`)).data.repeat, repeat);
       await press(page.getByRole('link', { name: 'its automation' }));
       await press(page.getByRole('button', { name: 'Delete' }));
       await page.waitForURL(/#\/automations$/);
@@ -151,6 +158,49 @@ describeInBrowser('console: stories', () => {
       assert.equal(versions.length, 1);
     },
 
+    'keeps a golden text that another one has changed meanwhile, shows both, and gives it a variable': async (
+      page,
+      way,
+    ) => {
+      const { press, type } = handsOf(page, way);
+      const { _id: id } = ok(
+        await service.ask('POST', '/configuration_manager/configs', {
+          name: `Logs by ${way}`,
+          deviceType: 'cisco-ios',
+        }),
+      );
+      const put = async (template: string): Promise<void> =>
+        void ok(
+          await service.ask('PUT', '/configuration_manager/node/config', {
+            ...{ treeId: id, treeVersion: 'initial', nodePath: 'base', updateVariables: false },
+            data: { template, variables: {} },
+          }),
+        );
+      const stored = async (): Promise<any> =>
+        ok(await service.ask('GET', `/configuration_manager/configs/${id}/initial`));
+      const region = page.getByRole('region', { name: 'Text' });
+      const mine = 'logging host {{ host }}\nntp server 10.0.0.1';
+      await page.enter(`/compliance/trees/${id}`);
+      await type(page.getByLabel('Golden lines'), mine);
+      await put('logging host 10.0.0.2\nntp server 10.0.0.2');
+      await page.getByRole('cell', { name: 'ntp server 10.0.0.2' }).waitFor();
+      assert.equal(await page.getByLabel('Golden lines').inputValue(), mine);
+      await press(region.getByRole('button', { name: 'Save' }));
+      await region.getByRole('group', { name: 'Golden lines now' }).getByText('ntp server 10.0.0.2').waitFor();
+      await region.getByRole('group', { name: 'Your Golden lines' }).getByText('ntp server 10.0.0.1').waitFor();
+      await page.looksRight('both texts');
+      await press(region.getByRole('button', { name: 'Save mine' }));
+      await page.getByRole('status').getByText('The text is saved.').waitFor();
+      const variables = page.getByRole('region', { name: 'Variables of the version' });
+      await type(variables.getByRole('textbox', { name: 'Variables' }), '{"host": "10.0.0.7"}');
+      // It is no change of the variables.
+      await put(mine.replace('10.0.0.1', '10.0.0.3'));
+      await press(variables.getByRole('button', { name: 'Save' }));
+      await page.getByRole('cell', { name: 'logging host 10.0.0.7' }).waitFor();
+      await page.getByRole('cell', { name: 'ntp server 10.0.0.3' }).waitFor();
+      assert.deepEqual((await stored()).variables, { host: '10.0.0.7' });
+    },
+
     'makes a golden configuration and a plan, sees it fall, and finds the worst device and its lines': async (
       page,
       way,
@@ -172,7 +222,7 @@ describeInBrowser('console: stories', () => {
       await type(page.getByLabel('A node below'), 'Edge');
       await press(page.getByRole('button', { name: 'Add node' }));
       await press(page.getByRole('link', { name: 'Edge', exact: true }));
-      await type(page.getByLabel('Golden lines'), line);
+      await type(page.getByLabel('Golden lines'), `<i/>logging host 10.9.0.1\n<e/>${line}`);
       await press(page.getByRole('region', { name: 'Text' }).getByRole('button', { name: 'Save' }));
       await page.getByRole('cell', { name: line }).waitFor();
       for (const device of devices) {
@@ -197,6 +247,9 @@ describeInBrowser('console: stories', () => {
       await press(page.getByRole('button', { name: 'Add', exact: true }));
       await page.getByRole('cell', { name: `${tree} initial: base/Edge` }).waitFor();
       await choose(page.getByLabel('Status'), 'active');
+      const grading = { weights: { error: 3, warning: 1, info: 0 }, benchmarks: { pass: 70, review: 60 } };
+      for (const [name, value] of Object.entries({ ...grading.weights, ...grading.benchmarks }))
+        await type(page.getByRole('textbox', { name: new RegExp(`^${name}$`, 'i') }), String(value));
       await press(page.getByRole('button', { name: 'Save' }));
       const runs = page.getByRole('region', { name: 'Runs' });
       const run = async (count: number): Promise<void> => {
@@ -219,6 +272,8 @@ describeInBrowser('console: stories', () => {
       await press(worst.getByRole('link', { name: 'lab-03' }));
       await page.getByRole('region', { name: 'Issues' }).getByRole('cell', { name: line }).waitFor();
       await page.looksRight('a report');
+      const severities = page.getByRole('region', { name: 'Issues' }).locator('tbody td:first-child');
+      assert.deepEqual(await severities.allTextContents(), ['error', 'info']);
       await press(page.getByRole('link', { name: 'Try them out on lab-03' }));
       await press(page.getByRole('button', { name: 'Dry run' }));
       await page.getByRole('group', { name: 'Changed lines' }).getByText(`+${line}`).waitFor();
@@ -260,6 +315,68 @@ describeInBrowser('console: stories', () => {
       await press(page.getByRole('button', { name: 'Apply' }));
       await page.getByRole('link', { name: '2 sent' }).waitFor();
       assert.equal(await rows.getByText('sent').count(), 2);
+    },
+
+    'changes the devices of a group, stops after a failure, and confirms all of them': async (page, way) => {
+      const { press, type } = handsOf(page, way);
+      const devices = ['a', 'b', 'c'].map((one) => `${one}-${way}`);
+      ok(
+        await service.ask('POST', '/configuration_manager/adapters', {
+          ...{ name: `Ring by ${way}`, type: 'lab' },
+          devices: devices.map((name) => ({ name, ostype: 'juniper-junos' })),
+        }),
+      );
+      const groups = [{ name: `Ring by ${way}`, devices }];
+      ok(await service.ask('POST', '/configuration_manager/import/groups', { groups }));
+      await page.enter('/devices/-/groups');
+      await press(page.getByRole('link', { name: `Ring by ${way}` }));
+      await press(page.getByRole('link', { name: 'Change these devices' }));
+      await type(page.getByRole('textbox', { name: 'Lines' }), 'no such line');
+      await type(page.getByLabel('Devices at once'), '1');
+      await type(page.getByLabel('Most failures'), '1');
+      await press(page.getByRole('button', { name: 'Apply' }));
+      await page.getByRole('link', { name: '1 failed' }).waitFor();
+      await page.getByRole('link', { name: '2 notSent' }).waitFor();
+      await page.looksRight('a change that stopped');
+      await press(page.getByRole('link', { name: 'The form of the change' }));
+      await type(page.getByRole('textbox', { name: 'Lines' }), `set system host-name ring-${way}`);
+      await type(page.getByLabel('Minutes to confirm'), '5');
+      await press(page.getByRole('button', { name: 'Apply' }));
+      await page.getByRole('link', { name: '3 sent' }).waitFor();
+      await press(page.getByRole('button', { name: 'Confirm all' }));
+      await page.getByRole('status').getByText('The changes are confirmed.').waitFor();
+      const { results } = ok(await service.ask('GET', '/audit/events?operation=confirmDeviceConfig&limit=100'));
+      assert.equal(results.filter(({ data }: any) => devices.includes(data.device)).length, devices.length);
+    },
+
+    'makes a device template, changes it after another one did, and deletes it': async (page, way) => {
+      const { press, type } = handsOf(page, way);
+      const name = `Location by ${way}`;
+      const path = '/configuration_manager/templates';
+      await page.enter('/devices');
+      await press(page.getByRole('link', { name: 'Device templates' }));
+      await press(page.getByRole('link', { name: 'New device template' }));
+      await type(page.getByLabel('Name'), name);
+      await type(page.getByLabel('Lines'), 'snmp-server location {{ place }}');
+      await type(page.getByLabel('Variables'), '{"place": "Bonn"}');
+      await press(page.getByRole('button', { name: 'Create' }));
+      await page.getByRole('heading', { name }).waitFor();
+      await type(page.getByLabel('Lines'), 'snmp-server location {{ place }}, mine');
+      const data = { template: 'snmp-server location {{ place }}, theirs' };
+      ok(await service.ask('PUT', path, { id: name, data }));
+      await press(page.getByRole('button', { name: 'Save' }));
+      const both = page.getByRole('row', { name: /^Lines/ });
+      await both.getByRole('cell', { name: data.template }).waitFor();
+      await page.looksRight('both templates');
+      await press(page.getByRole('button', { name: 'Take theirs' }));
+      await type(page.getByLabel('Variables'), '{"place": "Ulm"}');
+      await press(page.getByRole('button', { name: 'Save' }));
+      await page.getByRole('status').getByText('The device template is saved.').waitFor();
+      const stored = ok(await service.ask('GET', `${path}/${encodeURIComponent(name)}`));
+      assert.deepEqual([stored.template, stored.variables], [data.template, { place: 'Ulm' }]);
+      await press(page.getByRole('button', { name: 'Delete' }));
+      await page.waitForURL(/templates$/);
+      assert.equal((await service.ask('GET', `${path}/${encodeURIComponent(name)}`)).status, 404);
     },
 
     'makes, changes and deletes a node of an inventory': async (page, way) => {

@@ -86,6 +86,7 @@ const reads = ({
   labBackup = '',
   labPlan = '',
   labChange = '',
+  locationTemplate = '',
 }: Kept): Readonly<Record<string, Json>> => ({
   'GET /automation-studio/projects/:id/export': { id: survey },
   'GET /automation-studio/workflows/detailed/:namePath': { namePath: 'Change a port' },
@@ -116,6 +117,7 @@ const reads = ({
   'GET /configuration_manager/config_specs/:configId': { configId: edgeRoot },
   'GET /configuration_manager/configs/:id/:version': { id: edge, version: 'initial' },
   'GET /configuration_manager/groups/device/:device': { device: 'lab-01' },
+  'GET /configuration_manager/templates/:id': { id: locationTemplate },
   'GET /configuration_manager/devices/:deviceName': { deviceName: 'lab-01' },
   'GET /configuration_manager/devices/:deviceName/isAlive': { deviceName: 'lab-01' },
   'GET /configuration_manager/devices/:deviceName/configuration': { deviceName: 'lab-01' },

@@ -1,4 +1,5 @@
 import type { Operations } from '@automation-platform/client';
+import type { Members } from '@automation-platform/json';
 import { readVersion } from './edit.ts';
 import { textOf } from './fields.ts';
 import { html } from './html.ts';
@@ -8,6 +9,7 @@ import { groupNames, historyOf, idOf, type Kind, ListOf, member, nameOf } from '
 
 type Inventory = Operations['inventory-manager.getInventories']['answer']['results'][number];
 type Node = Operations['inventory-manager.getNodes']['answer']['results'][number];
+type DeviceTemplate = Operations['configuration-manager.searchDeviceTemplates']['answer']['list'][number];
 type DeviceGroup = Operations['configuration-manager.searchDeviceGroups']['answer']['results'][number];
 
 const DeviceLink = ({ name }: { readonly name: string }) => html`<${Link} to=${['devices', name]}>${name}</${Link}>`;
@@ -185,6 +187,75 @@ export const deviceGroups: Kind<DeviceGroup> = {
   },
   Parts: DevicesOf,
   prefixes: ['/details'],
+};
+
+export const deviceTemplates: Kind<DeviceTemplate> = {
+  at: ['devices', '-', 'templates'],
+  title: 'Device templates',
+  one: 'device template',
+  empty: 'There is no device template.',
+  idOf,
+  nameOf,
+  columns: [
+    { title: 'For', kind: 'wide', cell: ({ deviceOSTypes }) => deviceOSTypes.join(', ') || 'devices of any type' },
+    { title: 'Variables', kind: 'wide', cell: ({ variables }) => Object.keys(variables).join(', ') },
+    { title: 'Changed', cell: ({ lastUpdated }) => html`<${Time} at=${lastUpdated} />` },
+  ],
+  when: ({ resource }) => /^deviceTemplate/.test(resource?.kind ?? ''),
+  reads: 'configuration-manager.searchDeviceTemplates',
+  list: async ({ skip, limit }, filter) => {
+    const body = { ...(filter && { name: filter }), options: { start: skip, limit } };
+    const { list: rows, total } = await read('configuration-manager.searchDeviceTemplates', { body });
+    return { rows, total };
+  },
+  get: (id) => readVersion('configuration-manager.getDeviceTemplate', { path: { id } }),
+  schema: async () => ({
+    type: 'object',
+    required: ['name', 'template'],
+    properties: {
+      name: member.text('Name'),
+      template: member.text('Lines', {
+        format: 'code',
+        description: 'In Jinja2. They may name the variables, and the device as {{ device.name }}.',
+      }),
+      variables: {
+        type: 'json',
+        title: 'Variables',
+        description: 'Used where a change gives no others. As JSON, such as {"vlan": 20}. ******** keeps a secret.',
+      },
+      deviceOSTypes: member.texts('Types of devices', [], { description: 'None: it is for devices of any type.' }),
+    },
+  }),
+  create: {
+    by: 'configuration-manager.createDeviceTemplate',
+    does: async (members, headers) => {
+      const body = members as { readonly name: string; readonly template: string };
+      return (await call('configuration-manager.createDeviceTemplate', { headers, body })).body.data.id;
+    },
+  },
+  update: {
+    by: 'configuration-manager.updateDeviceTemplate',
+    does: (id, { variables, ...data }, headers) => {
+      const body = {
+        id,
+        data: { ...data, ...(variables !== undefined && { variables: (variables ?? {}) as Members }) },
+      };
+      return call('configuration-manager.updateDeviceTemplate', { headers, body });
+    },
+  },
+  remove: {
+    by: 'configuration-manager.deleteDeviceTemplates',
+    does: (id) => call('configuration-manager.deleteDeviceTemplates', { body: { templateIds: [id] } }),
+  },
+  facts: ({ _id, lastUpdated }) => [
+    ['Changed', html`<${Time} at=${lastUpdated} />`],
+    [
+      'Devices',
+      html`<${Link} to=${['devices', '-', 'changes']} query=${{ template: _id }}>Change devices by it</${Link}>`,
+    ],
+    historyOf('deviceTemplate', _id),
+  ],
+  prefixes: ['/data'],
 };
 
 /** The first hundred device groups; none if the caller may not read them. */

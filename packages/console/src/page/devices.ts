@@ -2,7 +2,7 @@ import type { Operations } from '@automation-platform/client';
 import { useState } from 'preact/hooks';
 import { Changes } from './changes.ts';
 import { OneDevice } from './device.ts';
-import { deviceGroups, inventories, nodesIn } from './deviceKinds.ts';
+import { deviceGroups, deviceTemplates, inventories, nodesIn } from './deviceKinds.ts';
 import { html } from './html.ts';
 import { useLoaded } from './loading.ts';
 import { place } from './location.ts';
@@ -51,7 +51,7 @@ const DeviceList = () => {
     ]} />`;
 };
 
-const kinds = [inventories, deviceGroups] as const;
+const kinds = [inventories, deviceGroups, deviceTemplates] as const;
 const changesAt = ['devices', '-', 'changes'];
 const tabs = [
   ['Devices', ['devices']],

@@ -4,8 +4,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { textOf } from './fields.ts';
 import { useFilling } from './filling.ts';
 import { FieldsOf } from './form.ts';
-import { html } from './html.ts';
-import { Failure, reasonAgainst, say, Table } from './parts.ts';
+import { type Children, html } from './html.ts';
+import { Failure, Json, reasonAgainst, say, Table } from './parts.ts';
 import { CallRefused, newKey, type Past, readWhole } from './platform.ts';
 
 /** A resource as it was read. `revision`: as If-Match takes it; undefined: it is not there yet. */
@@ -42,6 +42,8 @@ type Props = {
   readonly says: string;
   /** The places of the members in the request, as JSON pointers. */
   readonly prefixes?: readonly string[];
+  /** Shown below the fields, by the members as they are typed. */
+  readonly below?: (members: Members) => Children;
 };
 
 type Editing = Props & { readonly rebase: (version: Version) => void; readonly isChanged: { current: boolean } };
@@ -67,7 +69,10 @@ const changesOf = (schema: Members, before: Members, after: Members): Members =>
 
 type Both = { readonly title: string; readonly before: unknown; readonly theirs: unknown; readonly mine: unknown };
 
-const words = (value: unknown) => html`<code class="code clip">${textOf(value)}</code>`;
+const words = (title: string, value: unknown) =>
+  isObject(value) || textOf(value).includes('\n')
+    ? html`<${Json} label=${title} value=${value} />`
+    : html`<code class="code clip">${textOf(value)}</code>`;
 
 const Conflict = ({
   rows,
@@ -77,9 +82,9 @@ const Conflict = ({
   <${Table} label="Both versions" rows=${rows} keyOf=${({ title }: Both) => title}
     columns=${[
       { title: 'Member', cell: ({ title }: Both) => title },
-      { title: 'Before', kind: 'wide', cell: ({ before }: Both) => words(before) },
-      { title: 'Now on the platform', kind: 'wide', cell: ({ theirs }: Both) => words(theirs) },
-      { title: 'Yours', kind: 'wide', cell: ({ mine }: Both) => words(mine) },
+      { title: 'Before', kind: 'wide', cell: ({ title, before }: Both) => words(`${title} before`, before) },
+      { title: 'Now on the platform', kind: 'wide', cell: ({ title, theirs }: Both) => words(`${title} now`, theirs) },
+      { title: 'Yours', kind: 'wide', cell: ({ title, mine }: Both) => words(`Your ${title}`, mine) },
     ]} />`;
 
 const Editing = ({
@@ -92,6 +97,7 @@ const Editing = ({
   saved,
   says,
   prefixes = [],
+  below,
   rebase,
   isChanged,
 }: Editing) => {
@@ -104,19 +110,27 @@ const Editing = ({
   const [theirs, setTheirs] = useState<Version>();
   const reason = reasonAgainst(operation);
 
+  const sendAgainst = (against: string | undefined, key: string) =>
+    send(isNew ? mine : changes, {
+      'Idempotency-Key': key,
+      ...(against !== undefined && { 'If-Match': against }),
+    });
+  /** After 412: sends it again if another one has changed no member of the form, else shows both versions. */
+  const sendAgain = async (fault: CallRefused, key: string): Promise<void> => {
+    const now = await reload?.();
+    const isOther = now && propertiesOf(schema).every(([name]) => isSame(before[name], now.item[name]));
+    if (isOther) return void (await sendAgainst(now.revision, key));
+    setTheirs(now);
+    throw fault;
+  };
+
   const save = (against: string | undefined, key?: string) =>
     filling.submit(async (_, ownKey) => {
-      try {
-        await send(isNew ? mine : changes, {
-          'Idempotency-Key': key ?? ownKey,
-          ...(against !== undefined && { 'If-Match': against }),
-        });
-      } catch (fault) {
-        const isStale = fault instanceof CallRefused && fault.status === 412;
-        setTheirs(isStale ? await reload?.() : undefined);
-        throw fault;
-      }
       setTheirs(undefined);
+      await sendAgainst(against, key ?? ownKey).catch((fault) => {
+        if (fault instanceof CallRefused && fault.status === 412) return sendAgain(fault, key ?? ownKey);
+        throw fault;
+      });
       isChanged.current = false;
       say(says);
       saved();
@@ -136,6 +150,7 @@ const Editing = ({
     .filter((row) => !isSame(row.before, row.theirs) || !isSame(row.before, row.mine));
   return html`<form ref=${filling.place} class="form" onSubmit=${submit} novalidate aria-label=${label}>
     <${FieldsOf} field=${filling.form} value=${mine} change=${filling.change} faults=${filling.faults} at="" />
+    ${below?.(mine)}
     ${
       theirs
         ? html`<div role="alert" class="outcome wait"><${Conflict} rows=${rows} />

@@ -108,7 +108,7 @@ const kindOf = (type: string, schema: Schema, item: Members, widget: string): Ki
   if (type !== 'string' && type !== '') return 'json';
   if (textIn(schema, 'format') === 'data-url' || textIn(item, 'format') === 'data-url') return 'file';
   if (type === '' && Object.keys(schema).length > 0) return 'json';
-  return widget === 'textarea' ? 'long' : 'text';
+  return widget === 'textarea' || textIn(schema, 'format') === 'code' ? 'long' : 'text';
 };
 
 type Parts = {

@@ -139,12 +139,13 @@ const JsonField = ({ field, value, change, id, fault }: InputProps) => {
   const printed = printJson(value);
   const text = printJson(jsonValue(typed)) === printed ? typed : printed;
   return html`<${Labelled} id=${id} field=${field} fault=${fault}>
-    <textarea rows="4" class="code" spellcheck="false" ...${described(id, field, fault)} disabled=${field.isReadOnly} onInput=${take} value=${text}></textarea>
+    <textarea rows="4" class="code" spellcheck=${false} ...${described(id, field, fault)} disabled=${field.isReadOnly} onInput=${take} value=${text}></textarea>
   </${Labelled}>`;
 };
 
 const TextField = ({ field, value, change, id, fault }: InputProps) => {
   const take = ({ currentTarget }: Input) => change(currentTarget.value === '' ? undefined : currentTarget.value);
+  const isCode = field.schema.format === 'code';
   const list = field.suggestions.length > 0 ? `${id}-list` : undefined;
   const shared = {
     ...described(id, field, fault),
@@ -156,7 +157,7 @@ const TextField = ({ field, value, change, id, fault }: InputProps) => {
   return html`<${Labelled} id=${id} field=${field} fault=${fault}>
     ${
       field.kind === 'long'
-        ? html`<textarea rows="6" class=${field.schema.format === 'code' ? 'code' : ''} ...${shared} value=${textOf(value)}></textarea>`
+        ? html`<textarea rows=${isCode ? 14 : 6} class=${isCode ? 'code' : ''} spellcheck=${!isCode} ...${shared} value=${textOf(value)}></textarea>`
         : html`<input type=${field.isSecret ? 'password' : 'text'} autocomplete="off" list=${list} ...${shared} value=${textOf(value)} />`
     }
     ${list && html`<datalist id=${list}>${field.suggestions.map((one) => html`<option key=${one} value=${one} />`)}</datalist>`}
@@ -224,7 +225,7 @@ const ObjectField = ({
 }: InputProps) => html`<fieldset ...${described(id, field, fault)}>
   ${field.title !== '' && html`<legend>${field.title}</legend>`}
   <${Hint} id=${id} field=${field} fault=${fault} />
-  <${FieldsOf} field=${field} value=${value} change=${change} faults=${faults} at=${at} />
+  <${FieldsOf} field=${field} value=${value} change=${(next: Members) => change(field.isRequired || Object.keys(next).length > 0 ? next : undefined)} faults=${faults} at=${at} />
 </fieldset>`;
 
 const inputs = {

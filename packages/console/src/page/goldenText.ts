@@ -1,10 +1,18 @@
 import type { Operations } from '@automation-platform/client';
+import type { Members } from '@automation-platform/json';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { Editor, readVersion, type Version } from './edit.ts';
+import { textOf } from './fields.ts';
 import { html } from './html.ts';
-import { Action, reasonAgainst, Section, Status, Table } from './parts.ts';
-import { CallRefused, call, newKey, wordsOf } from './platform.ts';
+import { useLoaded } from './loading.ts';
+import { reasonAgainst, Section, Shown, Status, Table } from './parts.ts';
+import { CallRefused, call, isNow, wordsOf } from './platform.ts';
 
-export type Spec = Operations['configuration-manager.getConfigSpec']['answer'];
+type Spec = Operations['configuration-manager.getConfigSpec']['answer'];
+
+/** Events after which what golden configurations show is stale. */
+export const isOfTrees = ({ resource }: { readonly resource: { readonly kind: string } | null }): boolean =>
+  /tree|golden/i.test(resource?.kind ?? '');
 
 type Fault = { readonly line: number | undefined; readonly reason: string };
 
@@ -19,30 +27,35 @@ const faultOf = (error: unknown): Fault => {
 const pauseMs = 400;
 const save = 'configuration-manager.updateNodeConfig';
 
-type TextProps = {
-  readonly place: { readonly treeId: string; readonly treeVersion: string; readonly nodePath: string };
-  readonly spec: Spec;
-  readonly again: () => void;
+/** A node of a version of a golden configuration, as the platform names it. */
+export type NodePlace = { readonly treeId: string; readonly treeVersion: string; readonly nodePath: string };
+
+const schema: Members = {
+  type: 'object',
+  properties: { template: { type: 'string', title: 'Golden lines', format: 'code' } },
 };
 
-/** The text of a node of a golden configuration. The platform reads it while it is typed, and says which line is wrong, and why. */
-export const NodeText = ({ place: where, spec, again }: TextProps) => {
-  const [text, setText] = useState(spec.template);
+type Sending = { readonly headers?: Readonly<Record<string, string>>; readonly dryRun?: boolean };
+
+const sendText = (where: NodePlace, template: string, { headers = {}, dryRun = false }: Sending) =>
+  call(save, {
+    headers,
+    body: { ...where, data: { template, variables: {} }, updateVariables: false, dryRun },
+  });
+
+type CheckProps = { readonly where: NodePlace; readonly spec: Spec; readonly text: string };
+
+/** The fault of a text, which the platform reads while it is typed. */
+const Check = ({ where, spec, text }: CheckProps) => {
   const [fault, setFault] = useState<Fault | undefined>(spec.fault);
-  const key = useRef(newKey());
-  const area = useRef<HTMLTextAreaElement>(null);
+  const place = useRef<HTMLDivElement>(null);
   const isChanged = text !== spec.template;
-  const reason = reasonAgainst(save);
-  const send = (dryRun: boolean) =>
-    call(save, {
-      ...(!dryRun && { headers: { 'Idempotency-Key': key.current } }),
-      body: { ...where, data: { template: text, variables: {} }, updateVariables: false, dryRun },
-    });
   useEffect(() => {
-    if (!isChanged || reason !== undefined) return;
+    if (!isChanged) return setFault(spec.fault);
+    if (reasonAgainst(save) !== undefined) return;
     let isOver = false;
     const timer = setTimeout(() => {
-      send(true).then(
+      sendText(where, text, { dryRun: true }).then(
         ({ body }) => isOver || setFault(body.fault),
         (error: unknown) => isOver || setFault(faultOf(error)),
       );
@@ -51,35 +64,52 @@ export const NodeText = ({ place: where, spec, again }: TextProps) => {
       isOver = true;
       clearTimeout(timer);
     };
-  }, [text]);
-  const type = ({ currentTarget }: { readonly currentTarget: HTMLTextAreaElement }): void => {
-    key.current = newKey();
-    setText(currentTarget.value);
-  };
+  }, [text, spec]);
   const goToLine = (): void => {
     const lines = text.split('\n');
     const start = lines.slice(0, (fault?.line ?? 1) - 1).reduce((sum, line) => sum + line.length + 1, 0);
-    area.current?.focus();
-    area.current?.setSelectionRange(start, start + (lines[(fault?.line ?? 1) - 1]?.length ?? 0));
+    const area = place.current?.closest('form')?.querySelector('textarea');
+    area?.focus();
+    area?.setSelectionRange(start, start + (lines[(fault?.line ?? 1) - 1]?.length ?? 0));
   };
-  return html`<${Section} title="Text">
-    <label class="field">Golden lines<textarea ref=${area} class="code" rows="14" spellcheck="false" aria-invalid=${fault ? 'true' : undefined} disabled=${reason !== undefined} value=${text} onInput=${type}></textarea></label>
-    <div role="status">${fault && html`<p class="fault">${fault.line === undefined ? '' : `Line ${fault.line}: `}${fault.reason} ${fault.line !== undefined && html`<button type="button" onClick=${goToLine}>Go to the line</button>`}</p>`}</div>
-    <div class="actions"><${Action} label="Save" kind="main" operation=${save} disabled=${!isChanged} says="The text is saved." does=${async () => {
-      await send(false);
-      again();
-    }} />${isChanged && html`<span class="quiet">not saved</span>`}</div>
-  </${Section}>
-  <${Section} title="Lines"><${Table} label="Lines" rows=${linesOf(spec.lines ?? [])} keyOf=${({ key }: ShownLine) => key} empty="The text has no lines that can be read."
-    columns=${[
-      {
-        title: 'Line',
-        kind: 'wide',
-        cell: ({ text, depth }: ShownLine) => html`<code class="code words">${' '.repeat(depth * 2)}${text}</code>`,
-      },
-      { title: 'Rule', cell: ({ line }: ShownLine) => html`<${Status} word=${line.evalMode} />` },
-      { title: 'Severity', cell: ({ line }: ShownLine) => html`<${Status} word=${line.severity} />` },
-    ]} /></${Section}>`;
+  return html`<div role="status" ref=${place}>${fault && html`<p class="fault">${fault.line === undefined ? '' : `Line ${fault.line}: `}${fault.reason} ${fault.line !== undefined && html`<button type="button" onClick=${goToLine}>Go to the line</button>`}</p>`}
+    ${isChanged && html`<span class="quiet">not saved</span>`}</div>`;
+};
+
+/** The text of a node with the revision of its tree, which is read first: a change in between is 412. */
+const readText = async ({ treeId, treeVersion }: NodePlace, configId: string): Promise<Version> => {
+  const path = { id: treeId, version: treeVersion };
+  const { revision } = await readVersion('configuration-manager.getTreeVersion', { path });
+  const { body } = await call('configuration-manager.getConfigSpec', { path: { configId } });
+  return { item: body, revision };
+};
+
+type TextProps = { readonly where: NodePlace; readonly configId: string };
+
+/** The text of a node of a golden configuration, and its lines. */
+export const NodeText = ({ where, configId }: TextProps) => {
+  const reload = () => readText(where, configId);
+  const loaded = useLoaded(reload, [configId], { when: isOfTrees });
+  const send = ({ template }: Members, headers: Sending['headers']) =>
+    sendText(where, textOf(template), { headers: headers ?? {} });
+  return html`<${Shown} loaded=${loaded}>${(version: Version) => {
+    const spec = version.item as unknown as Spec;
+    return html`<${Section} title="Text" tools=${!isNow.value && html`<span class="quiet">as it is now</span>`}>
+      <${Editor} label=${`Text of ${where.nodePath} of ${where.treeVersion}`} schema=${schema} version=${version} operation=${save} send=${send}
+        reload=${reload} saved=${loaded.again} says="The text is saved." prefixes=${['/data']}
+        below=${({ template }: Members) => html`<${Check} where=${where} spec=${spec} text=${textOf(template)} />`} />
+    </${Section}>
+    <${Section} title="Lines"><${Table} label="Lines" rows=${linesOf(spec.lines ?? [])} keyOf=${({ key }: ShownLine) => key} empty="The text has no lines that can be read."
+      columns=${[
+        {
+          title: 'Line',
+          kind: 'wide',
+          cell: ({ text, depth }: ShownLine) => html`<code class="code words">${' '.repeat(depth * 2)}${text}</code>`,
+        },
+        { title: 'Rule', cell: ({ line }: ShownLine) => html`<${Status} word=${line.evalMode} />` },
+        { title: 'Severity', cell: ({ line }: ShownLine) => html`<${Status} word=${line.severity} />` },
+      ]} /></${Section}>`;
+  }}</${Shown}>`;
 };
 
 type Line = NonNullable<Spec['lines']>[number];

@@ -2,12 +2,13 @@ import type { Operations } from '@automation-platform/client';
 import { useState } from 'preact/hooks';
 import { Curve } from './curve.ts';
 import { readVersion } from './edit.ts';
+import { isOfTrees } from './goldenText.ts';
 import { html } from './html.ts';
 import { useLoaded } from './loading.ts';
 import { Action, descriptions, Link, type Listed, rowsIn, Section, Shown, Status, Table, Time } from './parts.ts';
 import { call, may, newKeyHeader, read } from './platform.ts';
 import { historyOf, idOf, type Kind, member, nameOf } from './resource.ts';
-import { isOfTrees, nodesOf, type Tree, type TreeNode } from './trees.ts';
+import { nodesOf, type Tree, type TreeNode } from './trees.ts';
 
 type Plan = Operations['configuration-manager.getCompliancePlan']['answer'];
 type Node = Plan['nodes'][number];
@@ -135,6 +136,28 @@ const Nodes = ({ row: { _id: planId, nodes } }: PlanProps) => {
 
 const Parts = ({ row }: PlanProps) => html`<${Trend} row=${row} /><${Runs} row=${row} /><${Nodes} row=${row} />`;
 
+const percent = (title: string) => ({ type: 'number', title, minimum: 0, maximum: 100 });
+
+const grading = {
+  type: ['object', 'null'],
+  title: 'Grading',
+  description: 'Empty: 2, 1 and 0.5 for the weights, pass from 90 and review from 80.',
+  properties: {
+    weights: {
+      type: 'object',
+      title: 'Weights',
+      required: ['error', 'warning', 'info'],
+      properties: { error: percent('Error'), warning: percent('Warning'), info: percent('Info') },
+    },
+    benchmarks: {
+      type: 'object',
+      title: 'Lowest scores',
+      required: ['pass', 'review'],
+      properties: { pass: percent('Pass'), review: percent('Review') },
+    },
+  },
+};
+
 export const plans: Kind<Plan> = {
   at: ['compliance'],
   title: 'Compliance plans',
@@ -163,6 +186,7 @@ export const plans: Kind<Plan> = {
       description: member.text('Description'),
       status: member.text('Status', { enum: ['draft', 'active'] }),
       throttle: { type: 'integer', title: 'Devices read at once', minimum: 1, maximum: 50 },
+      grading,
     },
   }),
   create: {

@@ -1,8 +1,9 @@
 import type { Operations } from '@automation-platform/client';
+import type { Members } from '@automation-platform/json';
 import { useState } from 'preact/hooks';
 import { firstDeviceGroups } from './deviceKinds.ts';
-import { readVersion } from './edit.ts';
-import { NodeText, type Spec } from './goldenText.ts';
+import { Editor, readVersion, type Version } from './edit.ts';
+import { isOfTrees, NodeText } from './goldenText.ts';
 import { html } from './html.ts';
 import { useLoaded } from './loading.ts';
 import { goTo, place } from './location.ts';
@@ -18,8 +19,6 @@ export type TreeNode = {
   readonly devices?: readonly string[];
   readonly deviceGroups?: readonly string[];
 };
-export const isOfTrees = ({ resource }: { readonly resource: { readonly kind: string } | null }): boolean =>
-  /tree|golden/i.test(resource?.kind ?? '');
 
 const at = ['compliance', 'trees'];
 
@@ -116,14 +115,39 @@ const DevicesOf = ({ tree: { _id: id }, version, placed: { path: nodePath, node 
   </${Section}>`;
 };
 
+const variablesSchema: Members = {
+  type: 'object',
+  properties: {
+    variables: {
+      type: 'json',
+      title: 'Variables',
+      description: 'As JSON, such as {"site": "Bonn"}. Texts of all nodes may name them. ******** keeps a secret.',
+    },
+  },
+};
+
+type VariablesProps = { readonly id: string; readonly version: string };
+
+/** The variables of a version of a golden configuration. */
+const Variables = ({ id, version }: VariablesProps) => {
+  const path = { id, version };
+  const reload = () => readVersion('configuration-manager.getTreeVersion', { path });
+  const loaded = useLoaded(reload, [id, version], { when: isOfTrees });
+  const send = ({ variables }: Members, headers: object) =>
+    call('configuration-manager.updateTreeVersion', {
+      path,
+      headers,
+      body: { variables: (variables ?? {}) as Members },
+    });
+  return html`<${Section} title="Variables of the version"><${Shown} loaded=${loaded}>${(
+    one: Version,
+  ) => html`<${Editor} label=${`Variables of ${version}`} schema=${variablesSchema} version=${one}
+    operation="configuration-manager.updateTreeVersion" send=${send} reload=${reload} saved=${loaded.again} says="The variables are saved." />`}</${Shown}></${Section}>`;
+};
+
 const OneNode = ({ tree, version, placed }: NodeProps) => {
   const { path: nodePath, node } = placed;
   const path = { id: tree._id, version, nodePath };
-  const loaded = useLoaded(
-    async () => (await call('configuration-manager.getConfigSpec', { path: { configId: node.configId } })).body,
-    [node.configId],
-    { when: isOfTrees },
-  );
   const isRoot = !nodePath.includes('/');
   const remove = async (): Promise<void> => {
     await call('configuration-manager.deleteTreeNode', { path, headers: newKeyHeader() });
@@ -131,7 +155,7 @@ const OneNode = ({ tree, version, placed }: NodeProps) => {
   };
   return html`<div class="title"><h3>${nodePath}</h3>
       ${!isRoot && html`<span class="actions"><${Action} label="Delete node" kind="grave" operation="configuration-manager.deleteTreeNode" does=${remove} says="The node is deleted." /></span>`}</div>
-    <${Shown} loaded=${loaded}>${(spec: Spec) => html`<${NodeText} key=${`${nodePath} ${spec.template}`} place=${{ treeId: tree._id, treeVersion: version, nodePath }} spec=${spec} again=${loaded.again} />`}</${Shown}>
+    <${NodeText} where=${{ treeId: tree._id, treeVersion: version, nodePath }} configId=${node.configId} />
     <${DevicesOf} tree=${tree} version=${version} placed=${placed} />`;
 };
 
@@ -163,7 +187,8 @@ const TreeParts = ({ row: tree }: { readonly row: Tree }) => {
         ? html`<p class="empty">The tree has no such version.</p>`
         : html`<div class="beside"><${Section} title="Nodes"><ul class="tree"><${Nodes} node=${root} path=${root.name} base=${[...at, id, version]} current=${path ?? root.name} /></ul>
             ${placed && html`<${Add} label=${`A node below ${placed.node.name}`} button="Add node" operation="configuration-manager.addTreeChild" does=${addNode} />`}</${Section}>
-          <div class="stack">${placed ? html`<${OneNode} key=${placed.node.configId} tree=${tree} version=${version} placed=${placed} />` : html`<p class="empty">The tree has no such node.</p>`}</div></div>`
+          <div class="stack">${placed ? html`<${OneNode} key=${placed.node.configId} tree=${tree} version=${version} placed=${placed} />` : html`<p class="empty">The tree has no such node.</p>`}
+            <${Variables} key=${version} id=${id} version=${version} /></div></div>`
     }`;
 };
 

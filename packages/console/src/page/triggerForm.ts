@@ -40,6 +40,10 @@ const schemaOf = (type: TriggerType, forms: readonly string[]) => {
           minimum: 1,
         },
         repeatUnit: { type: ['string', 'null'], title: 'Unit', enum: units },
+        repeat: json(
+          'Repetition tree',
+          'As JSON, in the place of the two above, such as {"type": "repeating", "action": "execute", "duration": {"unit": "hour", "quantity": 1}}. Empty: none.',
+        ),
         processMissedRuns: text('Missed runs', {
           enum: ['none', 'last'],
           enumNames: ['Run none of them', 'Run the last one'],

@@ -73,7 +73,7 @@ const TestBench = ({ id }: { readonly id: string }) => {
   };
   type Reason = Found['reasons'][number];
   return html`<${Section} title="Test bench">
-    <label class="field">Payload of an event<textarea class="code" rows="6" spellcheck="false" value=${text} onInput=${({ currentTarget }: { readonly currentTarget: HTMLTextAreaElement }) => setText(currentTarget.value)}></textarea></label>
+    <label class="field">Payload of an event<textarea class="code" rows="6" spellcheck=${false} value=${text} onInput=${({ currentTarget }: { readonly currentTarget: HTMLTextAreaElement }) => setText(currentTarget.value)}></textarea></label>
     <div class="actions"><${Action} label="Test" kind="main" operation="operations-manager.testTrigger" does=${test} /></div>
     ${
       found &&
