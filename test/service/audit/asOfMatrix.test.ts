@@ -291,7 +291,12 @@ describe('every GET route as of every moment, for six roles', function () {
 
   before(async () => {
     service = await startService();
-    const { labBatch = '', labBackup = '', labChange = '' } = await loadSample(service.url, 'admin', adminPassword);
+    const {
+      labBatch = '',
+      labBackup = '',
+      labChange = '',
+      locationTemplate = '',
+    } = await loadSample(service.url, 'admin', adminPassword);
     let report = '';
     await until(async () => {
       const { status, body } = await service.ask('GET', `${cm}/compliance_reports/batch/${labBatch}`);
@@ -325,6 +330,7 @@ describe('every GET route as of every moment, for six roles', function () {
     paths.set(`${cm}/backups`, [`${cm}/backups?device=lab-01`]);
     paths.set(`${cm}/backups/:id`, [`${cm}/backups/${labBackup}`]);
     paths.set(`${cm}/changes/:jobId`, [`${cm}/changes/${labChange}`]);
+    paths.set(`${cm}/templates/:id`, [`${cm}/templates/${locationTemplate}`]);
     // Reports have none either.
     const reports = `${cm}/compliance_reports`;
     for (const id of [labBatch, report]) fatesById.set(id, 'staying');

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { loadSample } from '../../../src/demo/load.ts';
-import { describeInBrowser, manyViewsMs, useBrowser } from '../../support/browser.ts';
+import { type ConsolePage, describeInBrowser, manyViewsMs, useBrowser } from '../../support/browser.ts';
 import { ok } from '../../support/people.ts';
 import { sampled, seed } from '../../support/sample.ts';
 import { adminPassword } from '../../support/service.ts';
@@ -20,6 +20,35 @@ const looks = sampled(
   ] as const,
   2,
 );
+
+const edgeOf = (state = 'success') => ({ type: 'standard', state });
+const task = (name: string, summary: string, incoming: object, outgoing: object = {}) => ({
+  ...{ name, summary, app: 'WorkFlowEngine', type: 'automatic', variables: { incoming, outgoing } },
+});
+
+/** A workflow in which a task fails, and a person looks at it. */
+const branching = {
+  name: 'Change a VLAN',
+  tasks: {
+    workflow_start: {},
+    workflow_end: {},
+    greet: task('stringConcat', 'Name the change', { str: 'VLAN of ', stringN: ['$var.job.site'] }),
+    read: task('parse', 'Read the plan', { text: '$var.job.text' }, { textObject: '$var.job.plan' }),
+    note: task('stringConcat', 'Note the plan', { str: 'Plan of ', stringN: ['$var.job.site'] }),
+    look: {
+      ...task('ViewData', 'Look at the fault', { header: 'Plan', message: 'It cannot be read', variables: {} }),
+      ...{ type: 'manual', groups: [] },
+    },
+  },
+  transitions: {
+    workflow_start: { greet: edgeOf() },
+    greet: { read: edgeOf() },
+    read: { note: edgeOf(), look: edgeOf('error') },
+    note: { workflow_end: edgeOf() },
+    look: { workflow_end: edgeOf() },
+    workflow_end: {},
+  },
+};
 
 // All views with the sample of the demo. UPDATE_PICTURES=1 makes the pictures of the docs, PICTURES=FOLDER one of each look. Takes some 40 s.
 describeInBrowser('console: every view', () => {
@@ -59,6 +88,11 @@ describeInBrowser('console: every view', () => {
         config: { device: 'lab-01', config },
       }),
     );
+    ok(await service.ask('POST', `${operations}/workflows`, branching));
+    const variables = { text: '{"vlan": 210', site: 'Bonn' };
+    const { data: branched } = ok(
+      await service.ask('POST', `${operations}/jobs/start`, { workflow: branching.name, options: { variables } }),
+    );
     const group = await first('/authorization/groups?limit=1', 'results');
     const role = await first('/authorization/roles?limit=1', 'results');
     const account = await first('/authorization/accounts?limit=1', 'results');
@@ -67,7 +101,7 @@ describeInBrowser('console: every view', () => {
     const node = await first(`/inventory_manager/v1/inventories/${inventory._id}/nodes?limit=1`, 'results');
     const { data: template } = ok(
       await service.ask('POST', '/configuration_manager/templates', {
-        ...{ name: 'Logging', template: 'logging host {{ host }}', variables: { host: '192.0.2.20' } },
+        ...{ name: 'Logging', template: 'logging host {{ host }}', variables: { host: '192.0.2.21' } },
       }),
     );
     const change = ok(
@@ -86,6 +120,7 @@ describeInBrowser('console: every view', () => {
       form: `/run/${manual._id}`,
       jobs: '/jobs',
       job: `/jobs/${job._id}`,
+      graph: `/jobs/${branched._id}?task=read`,
       devices: '/devices',
       device: `/devices/lab-01?first=${before}`,
       inventories: '/devices/-/inventories',
@@ -148,16 +183,30 @@ describeInBrowser('console: every view', () => {
       }
     }).timeout(manyViewsMs);
 
-  /** Views of the docs, and the region that the picture begins with. */
-  const pictures = { now: '', form: '', job: '', device: 'Side by side', tree: '', schedule: '' } as const;
+  /** Views of the docs, and how they come to what is shown. */
+  const pictures: Readonly<Record<string, (page: ConsolePage) => Promise<void>>> = {
+    now: async () => undefined,
+    form: async () => undefined,
+    job: async () => undefined,
+    graph: async () => undefined,
+    device: async (page) => {
+      await page.getByLabel('Lines').fill('interface Loopback0\n description Router of the lab\nntp server 192.0.2.98');
+      await page.getByRole('button', { name: 'Dry run' }).click();
+      await page.getByRole('group', { name: 'Changed lines' }).waitFor();
+      await page.getByRole('form', { name: 'Apply a configuration' }).evaluate((form: any) => form.scrollIntoView());
+    },
+    change: async () => undefined,
+    tree: async () => undefined,
+    schedule: async () => undefined,
+  };
 
-  for (const [name, region] of process.env.UPDATE_PICTURES ? Object.entries(pictures) : [])
+  for (const [name, prepare] of process.env.UPDATE_PICTURES ? Object.entries(pictures) : [])
     it(`makes the picture ${name} of the docs`, async () => {
-      const page = await newPage({ viewport: { width: 1180, height: 720 } });
+      const page = await newPage({ viewport: { width: 1180, height: 760 } });
       await page.enter(addresses[name] as string);
       await page.isReady();
-      if (region !== '')
-        await page.getByRole('region', { name: region }).evaluate((element: any) => element.scrollIntoView());
+      await prepare(page);
+      await page.isReady();
       await page.screenshot({ path: picture(`console-${name}`) });
     });
 });

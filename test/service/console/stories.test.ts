@@ -120,7 +120,7 @@ describeInBrowser('console: stories', () => {
       await press(page.getByRole('button', { name: 'Dry run' }));
       await page.getByText('does not go back by itself').first().waitFor();
       await type(page.getByLabel('Minutes to confirm'), '');
-      await press(page.getByLabel('Save them as the startup configuration'), 'Space');
+      await press(page.getByLabel('Save it as the startup configuration'), 'Space');
       await press(page.getByRole('button', { name: 'Dry run' }));
       await page.getByText('this would change. Nothing was sent that lasts.').waitFor();
       await page.getByRole('group', { name: 'Changed lines' }).getByText(`+ description by ${way}`).waitFor();

@@ -113,6 +113,28 @@ describeInBrowser('console: devices, compliance, triggers, time, people', () => 
       await page.isReady();
     });
 
+  it('follows events while it is visible alone, and then shows what has changed meanwhile', async () => {
+    const page = await newPage();
+    const turn = (isHidden: boolean) =>
+      page.evaluate((value) => {
+        const { document, Event } = globalThis as any;
+        Object.defineProperty(document, 'hidden', { configurable: true, value });
+        document.dispatchEvent(new Event('visibilitychange'));
+      }, isHidden);
+    await page.enter('/triggers');
+    const live = page.getByRole('status').getByText('Live', { exact: true });
+    await live.waitFor();
+    const ended = page.waitForEvent('requestfailed', (request) => request.url().includes('/events/stream'));
+    await turn(true);
+    await ended;
+    ok(await service.ask('PATCH', `${operations}/triggers/${trigger}`, { name: 'A link was down' }));
+    await turn(false);
+    await page.getByRole('link', { name: 'A link was down' }).waitFor();
+    await live.waitFor();
+    ok(await service.ask('PATCH', `${operations}/triggers/${trigger}`, { name: 'A link is down' }));
+    await page.getByRole('link', { name: 'A link is down' }).waitFor();
+  });
+
   it('asks again for what the platform could not give for a moment', async () => {
     const page = await newPage();
     await page.route(/\/audit\/events/, (route) => route.fulfill({ status: 503, json: { message: 'Not yet' } }), {

@@ -93,6 +93,7 @@ const collectionsOfPaths: Readonly<Record<string, string>> = {
   '/configuration_manager/compliance_reports/batch': 'complianceReports',
   '/configuration_manager/compliance_reports/details': 'complianceReports',
   '/configuration_manager/credentials': 'deviceCredentials',
+  '/configuration_manager/templates': 'deviceTemplates',
   '/lifecycle-manager/resources': 'resourceModels',
   '/lifecycle-manager/resources/:modelIdentifier/instances': 'resourceInstances',
   '/lifecycle-manager/resources/:modelIdentifier/groups': 'resourceGroups',

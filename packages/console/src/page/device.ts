@@ -69,8 +69,8 @@ const Changes = ({ name }: { readonly name: string }) => {
 
 /** Options of a change of a device, as members of a form. */
 export const changeOptions = {
-  replace: { type: 'boolean', title: 'They take the place of the whole configuration' },
-  save: { type: 'boolean', title: 'Save them as the startup configuration' },
+  replace: { type: 'boolean', title: 'Replace the whole configuration' },
+  save: { type: 'boolean', title: 'Save it as the startup configuration' },
   confirm: {
     type: 'integer',
     title: 'Minutes to confirm',

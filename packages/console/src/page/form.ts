@@ -157,7 +157,7 @@ const TextField = ({ field, value, change, id, fault }: InputProps) => {
   return html`<${Labelled} id=${id} field=${field} fault=${fault}>
     ${
       field.kind === 'long'
-        ? html`<textarea rows=${isCode ? 14 : 6} class=${isCode ? 'code' : ''} spellcheck=${!isCode} ...${shared} value=${textOf(value)}></textarea>`
+        ? html`<textarea rows=${isCode ? 10 : 6} class=${isCode ? 'code' : ''} spellcheck=${!isCode} ...${shared} value=${textOf(value)}></textarea>`
         : html`<input type=${field.isSecret ? 'password' : 'text'} autocomplete="off" list=${list} ...${shared} value=${textOf(value)} />`
     }
     ${list && html`<datalist id=${list}>${field.suggestions.map((one) => html`<option key=${one} value=${one} />`)}</datalist>`}

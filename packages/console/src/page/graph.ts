@@ -53,14 +53,19 @@ const line = (points: Edge['points']): string =>
 /** True if the job went from one task to the other. */
 const wasTaken = ({ tasks = {} }: JobOf, { from, to, state }: Edge): boolean => {
   const [first, second] = [tasks[from], tasks[to]];
-  const hasCome =
-    (to === 'workflow_end' || (second?.run ?? 0) > 0) && (from === 'workflow_start' || (first?.run ?? 0) > 0);
-  return hasCome && (from === 'workflow_start' || first?.result === null || state === '' || first?.result === state);
+  const hasLeft = from === 'workflow_start' || (first?.run ?? 0) > 0;
+  const hasCome = to === 'workflow_end' ? first?.status === 'done' : (second?.run ?? 0) > 0;
+  return (
+    hasLeft &&
+    hasCome &&
+    (from === 'workflow_start' || first?.result === null || state === '' || first?.result === state)
+  );
 };
 
 const wordOf = (job: JobOf, id: string): string => {
   if (id === 'workflow_start') return 'done';
-  return job.tasks?.[id]?.status ?? 'idle';
+  const { status = 'idle', result } = job.tasks?.[id] ?? {};
+  return status === 'done' && (result === 'error' || result === 'failure') ? result : status;
 };
 
 /** The workflow with the way that the job took. */

@@ -42,11 +42,20 @@ const follow = async (signal: AbortSignal): Promise<void> => {
   }
 };
 
-/** Follows the events while an account is logged in and the page shows what is now. */
+const isVisible = signal(!document.hidden);
+
+/**
+ * Follows the events while an account is logged in, and the page is visible and shows what is now: a browser has six
+ * connections to a host, for all its tabs.
+ */
 export const startLive = (): void => {
   let end: AbortController | undefined;
+  document.addEventListener('visibilitychange', () => {
+    isVisible.value = !document.hidden;
+    if (isVisible.value) refresh();
+  });
   effect(() => {
-    const isOn = caller.value && !hasEnded.value && isNow.value;
+    const isOn = isVisible.value && caller.value && !hasEnded.value && isNow.value;
     end?.abort();
     end = undefined;
     missed.value = 0;

@@ -60,7 +60,11 @@ const Triggers = () => {
       const rows = [...data].sort((a, b) => next(a) - next(b) || last(b) - last(a)).slice(0, few);
       return html`<${Table} label="Triggers" rows=${rows} keyOf=${(trigger: Trigger) => trigger._id} empty="No trigger is enabled."
         columns=${[
-          { title: 'Trigger', kind: 'wide', cell: (trigger: Trigger) => trigger.name },
+          {
+            title: 'Trigger',
+            kind: 'wide',
+            cell: (trigger: Trigger) => html`<${Link} to=${['triggers', trigger._id]}>${trigger.name}</${Link}>`,
+          },
           { title: 'Kind', cell: (trigger: Trigger) => (trigger.type === 'eventSystem' ? 'event' : trigger.type) },
           {
             title: 'Last run',
