@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
+import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { backupFile } from '../../../src/cli/commands/backup.ts';
+import { restoreFile } from '../../../src/cli/commands/restore.ts';
+import { readConfig } from '../../../src/config.ts';
 import { eventsOf, withLog } from '../../support/logged.ts';
+import { heard } from '../../support/movingLog.ts';
 import { ok, type People, people, refused } from '../../support/people.ts';
+import { temporaryFolder } from '../../support/process.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { ours, person, worker, workflow } from '../../support/workflowSamples.ts';
@@ -288,16 +294,25 @@ describe('a job that runs a workflow', function () {
     }
   });
 
-  it('goes on after a restart: tasks wait, timers that are past are due', async () => {
+  it('goes on after a restart, and in a log that was restored: tasks wait, timers that are past are due', async () => {
     await save(
       'Restarted',
       workflow({ wait: ours('delay', { time: 1 }), w: worker() }, ['start -> wait', 'wait -> w', 'w -> end']),
     );
     const { _id: id } = await member.start('Restarted');
+    const folder = temporaryFolder();
+    await backupFile(readConfig({ DATA_DIR: service.folder }), join(folder, 'copy.db'), heard().output);
+    await restoreFile(readConfig({ DATA_DIR: folder }), join(folder, 'copy.db'), heard().output);
+    copyFileSync(join(service.folder, 'secret.key'), join(folder, 'secret.key'));
     service = await service.restart();
-    const again = asker(service.ask);
-    ok(await again.finish(await again.offered(id, 'w'), { result: 'success' }));
-    assert.equal((await again.job(id)).status, 'complete');
+    const restored = await startService({}, folder);
+    for (const { ask } of [service, restored]) {
+      const again = asker(ask);
+      ok(await again.finish(await again.offered(id, 'w'), { result: 'success' }));
+      assert.equal((await again.job(id)).status, 'complete');
+    }
+    await restored.stop();
+    rmSync(folder, { recursive: true, force: true });
   });
 
   it('of a thousand data tasks goes on by itself', async () => {
