@@ -128,9 +128,12 @@ describe('a job that runs a workflow', function () {
     assert.deepEqual([(await member.job(id)).status, (await member.job(second)).status], ['complete', 'complete']);
   });
 
-  it('does not start with faults, or with variables that its schema refuses', async () => {
+  it('does not start with faults, by a name that means two, or with variables that its schema refuses', async () => {
     await save('Faulty', workflow({ w: worker() }, ['start -> w', 'w -> nowhere']));
     refused(await who.member('POST', `${om}/jobs/start`, { workflow: 'Faulty' }), 422, /nowhere/);
+    for (const project of ['a', 'b'])
+      await save(`@${project.repeat(24)}: Twin`, workflow({ w: worker() }, ['start -> w', 'w -> end']));
+    refused(await who.member('POST', `${om}/jobs/start`, { workflow: 'Twin' }), 409, /Twin/);
     const inputSchema = { type: 'object', required: ['site', '_id'], properties: { site: { type: 'string' } } };
     await save('Strict', workflow({ w: worker() }, ['start -> w', 'w -> end'], { inputSchema }));
     const started = await who.member('POST', `${om}/jobs/start`, {
