@@ -8,11 +8,11 @@ import { runAction } from '../../../src/commands/lifecycle-manager/actionExecuti
 import { createResourceModel } from '../../../src/commands/lifecycle-manager/resourceModels.ts';
 import { completeJob, failJob, startJob } from '../../../src/commands/operations-manager/jobs.ts';
 import { resourceModel } from '../../../src/domain/lifecycle-manager/resourceModels.ts';
-import { job } from '../../../src/domain/operations-manager/jobs.ts';
 import { compareFolds, foldLog } from '../../../src/projections/foldLog.ts';
 import { openSqliteReader, openSqliteStore } from '../../../src/store/sqlite/store.ts';
 import { soon } from '../../support/cluster.ts';
 import { context } from '../../support/given.ts';
+import { positionOf } from '../../support/hostile.ts';
 import { fixedClock, startNode } from '../../support/node.ts';
 import { ok, refused } from '../../support/people.ts';
 import { temporaryFolder } from '../../support/process.ts';
@@ -161,12 +161,7 @@ describe('what is retired', function () {
   });
 
   it('takes no reports, moves, claims and heartbeats any more: 404, and nothing is stored', async () => {
-    // The service signs its log at any time; each signature is an event of `@platform/log`.
-    const newest = async () =>
-      ok(await service.ask('GET', '/audit/events?limit=10')).results.find(
-        ({ source: from }: any) => from !== '@platform/log',
-      ).position;
-    const before = await newest();
+    const before = await positionOf(service);
     const requests = [
       ['complete', {}],
       ['error', { error: 'No answer' }],
@@ -180,7 +175,7 @@ describe('what is retired', function () {
     refusedPlainly(await service.ask('POST', `${sessions}/${session}/cancel`), 404);
     refusedPlainly(await service.ask('POST', `${sessions}/${session}/complete`, {}), 404);
     refused(await service.ask('POST', `${executions}/${execution}/cancel`), 404);
-    assert.equal(await newest(), before);
+    assert.equal(await positionOf(service), before);
   });
 
   it('is not in the lists of who watches', async () => {
