@@ -20,7 +20,8 @@ const demonstrate = async ({ url, logUrl }: Running, password: string): Promise<
   carl   carl-demo-password   auditor: reads, keeps plans
 
   curl -u admin:${password} ${url}/operations-manager/automations
-  ${url}/docs${log}
+  ${url}/console   a page for people
+  ${url}/docs      every operation, with an example${log}
 `);
 };
 
