@@ -9,7 +9,8 @@ const perRequest = 10_000;
 const lists = 20;
 const stranger = { user: 'stranger', password: 'a long enough password' };
 
-const nodesOf = (inventory: string, from: number, count: number, round = 0) =>
+/** Nodes of an inventory, one of ten of them with the tag core. */
+export const nodesOf = (inventory: string, from: number, count: number, round = 0) =>
   Array.from({ length: count }, (_, n) => ({
     name: `${inventory}-${String(from + n).padStart(6, '0')}`,
     tags: [(from + n) % 10 === 0 ? 'core' : 'access'],

@@ -7,6 +7,7 @@ import { backInTime } from './backInTime.ts';
 import { changing } from './changing.ts';
 import type { Comparison, Findings } from './compare.ts';
 import { comparing, manyReports, runningPlans } from './compliance.ts';
+import { openingViews } from './console.ts';
 import { costing } from './costing.ts';
 import { eventstoredb } from './eventstoredb.ts';
 import { firing } from './firing.ts';
@@ -62,6 +63,7 @@ const parts: Readonly<Record<string, () => Promise<Findings>>> = {
   'compliance.running': runningPlans,
   'compliance.reports': manyReports,
   inventories,
+  'console.opening': openingViews,
   'workflows.chains': runningChains,
   'workflows.tasks': claimingTasks,
   'workflows.long': longJobs,

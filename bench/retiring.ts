@@ -35,7 +35,7 @@ const started = (n: number): JobEvent => ({
 });
 
 /** Jobs that ended at the beginning of 2026, each soon after its start. */
-const jobs: Kind = {
+export const endedJobs: Kind = {
   aggregate: job,
   share: 1,
   id: hexId,
@@ -57,7 +57,7 @@ const newFolder = async (ended: number): Promise<string> => {
   progress(`writing a log of ${ended} jobs`);
   const folder = join(await temporary(), 'data');
   mkdirSync(folder);
-  writeLog(join(folder, 'events.db'), { kinds: [jobs], documents: ended, eventsEach: 2, oneByOne: true });
+  writeLog(join(folder, 'events.db'), { kinds: [endedJobs], documents: ended, eventsEach: 2, oneByOne: true });
   const service = await serviceOn(folder, 0);
   const starting = loader([request('POST', `${list}/start`, authorization, JSON.stringify({ workflow: 'Running' }))]);
   await starting.run('start', service, { connections: 32, status: 200, count: running });
