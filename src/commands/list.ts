@@ -3,6 +3,7 @@ export { agentKind } from './agent-session-manager/agents.ts';
 export { groupKind } from './authorization/groups.ts';
 export { scheduledJobKind } from './automation-catalog/scheduledJobImports.ts';
 export { adapterKind } from './configuration-manager/adapters.ts';
+export { configurationParserKind } from './configuration-manager/configurationParsers.ts';
 export { credentialKind } from './configuration-manager/credentials.ts';
 export { deviceGroupKind } from './configuration-manager/deviceGroups.ts';
 export { deviceTemplateKind } from './configuration-manager/deviceTemplates.ts';

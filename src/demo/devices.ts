@@ -128,7 +128,7 @@ export const backupSteps: readonly ((values: Kept) => Step)[] = [
   }),
 ];
 
-/** A device template, and a change of several devices, with its differences and copies. */
+/** A device template, a change of several devices with its differences and copies, and a parser. */
 export const changeSteps: readonly ((values: Kept) => Step)[] = [
   () => ({
     method: 'POST',
@@ -150,6 +150,23 @@ export const changeSteps: readonly ((values: Kept) => Step)[] = [
       config: 'snmp-server location Bonn, second floor',
       options: { dryRunFirst: true },
       stopAfterFailures: 1,
+    },
+  }),
+  () => ({
+    method: 'POST',
+    path: '/configuration_manager/configurations/parser',
+    keep: ({ parser }) => ({ ringParser: parser.id }),
+    body: {
+      name: 'ring-os',
+      template: 'juniper-junos',
+      lexRules: [
+        ['--[^\\n]*', 'comment'],
+        ['"[^"]*"', 'word'],
+        ['[^\\s;{}]+', 'word'],
+        [';', 'end_line'],
+        ['\\{', 'open_statement_block'],
+        ['\\}', 'close_statement_block'],
+      ],
     },
   }),
 ];

@@ -15,6 +15,7 @@ export { adapter } from './configuration-manager/adapters.ts';
 export { complianceBatch } from './configuration-manager/complianceBatches.ts';
 export { complianceReport } from './configuration-manager/complianceReports.ts';
 export { configurationChange } from './configuration-manager/configurationChanges.ts';
+export { configurationParser } from './configuration-manager/configurationParsers.ts';
 export { credential } from './configuration-manager/credentials.ts';
 export { backupDeletion, deviceBackup } from './configuration-manager/deviceBackups.ts';
 export { deviceConfiguration } from './configuration-manager/deviceConfigurations.ts';

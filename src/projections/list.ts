@@ -13,6 +13,7 @@ export { adapters } from './configuration-manager/adapters.ts';
 export { complianceBatches } from './configuration-manager/complianceBatches.ts';
 export { complianceReports } from './configuration-manager/complianceReports.ts';
 export { configurationChanges } from './configuration-manager/configurationChanges.ts';
+export { configurationParsers } from './configuration-manager/configurationParsers.ts';
 export { deviceCredentials } from './configuration-manager/credentials.ts';
 export { deviceBackups } from './configuration-manager/deviceBackups.ts';
 export { deviceGroups } from './configuration-manager/deviceGroups.ts';

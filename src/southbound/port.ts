@@ -5,6 +5,7 @@ import type { OidcProperties } from '../domain/authorization/oidcSchemas.ts';
 import type { AdapterType } from '../domain/configuration-manager/adapterSchemas.ts';
 import type { Comparison } from '../domain/configuration-manager/comparing/compare.ts';
 import type { SpecLine } from '../domain/configuration-manager/comparing/golden.ts';
+import type { Parser } from '../domain/configuration-manager/comparing/lexing.ts';
 import type { Grading } from '../domain/configuration-manager/comparing/score.ts';
 import type { changeAccountSchema } from '../domain/configuration-manager/deviceConfigurations.ts';
 import type { Device, DevicePage, DevicesAsked, KnownSource } from '../domain/configuration-manager/deviceSources.ts';
@@ -167,11 +168,13 @@ export type Rendering = {
   readonly find: (name: string) => Promise<string | undefined>;
 };
 
+/** The type of devices by which texts are read, and its parser, if it has no form of its own. */
+type TypeOfTexts = { readonly deviceType: string; readonly parser?: Parser };
+
 /** A configuration, and the golden texts that it is to be compared with: Jinja2, of the nodes from the root down. */
-export type ComparisonRun = {
+export type ComparisonRun = TypeOfTexts & {
   readonly texts: readonly string[];
   readonly variables: Readonly<Record<string, unknown>>;
-  readonly deviceType: string;
   readonly configuration: string;
   /** Values that are masked wherever they stand. */
   readonly secrets: readonly string[];
@@ -192,14 +195,13 @@ export type SimulationRun = {
 };
 
 /** A golden text to read: Jinja2. */
-export type SpecificationRun = {
+export type SpecificationRun = TypeOfTexts & {
   readonly template: string;
   readonly variables: Readonly<Record<string, unknown>>;
-  readonly deviceType: string;
 };
 
 /** A configuration of a device, to make a golden text from. */
-export type GenerationRun = { readonly nativeConfig: string; readonly deviceType: string };
+export type GenerationRun = TypeOfTexts & { readonly nativeConfig: string };
 
 /** A golden text that the configuration fits, and its lines. `line`: that of the configuration. */
 export type Generated =
@@ -207,7 +209,7 @@ export type Generated =
   | { readonly reason: string; readonly line: number };
 
 /** Golden texts, of the nodes from the root down, to write as a configuration. */
-export type TranslationRun = Pick<ComparisonRun, 'texts' | 'variables' | 'deviceType'>;
+export type TranslationRun = Pick<ComparisonRun, 'texts' | 'variables' | 'deviceType' | 'parser'>;
 
 /** The lines that golden texts require, as a device writes them. `text` is the place of the text that has the line. */
 export type Translated =

@@ -11,7 +11,7 @@ const quoted = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name
 
 const union = (types: readonly string[]): string => [...new Set(types)].join(' | ') || 'never';
 
-const inBrackets = (type: string): string => (/ [|&] /.test(type) ? `(${type})` : type);
+const inBrackets = (type: string): string => (/ [|&] |^readonly /.test(type) ? `(${type})` : type);
 
 const objectType = ({ properties = {}, required = [], additionalProperties, patternProperties }: Json): string => {
   const members = Object.entries<Json>(properties).map(

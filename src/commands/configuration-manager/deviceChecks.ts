@@ -1,3 +1,4 @@
+import type { Parser } from '../../domain/configuration-manager/comparing/lexing.ts';
 import type { Grading } from '../../domain/configuration-manager/comparing/score.ts';
 import {
   type Checked,
@@ -17,6 +18,7 @@ import type { ReadModel } from '../../projections/engine/port.ts';
 import { inventories, type NodeDoc, nodes } from '../../projections/inventory-manager/inventories.ts';
 import type { Tools } from '../engine/define.ts';
 import { queryAll } from '../engine/tools.ts';
+import { parserOf } from './configurationParsers.ts';
 import { linesOf } from './deviceConfigurations.ts';
 
 type Variables = Readonly<Record<string, unknown>>;
@@ -36,6 +38,7 @@ type Needs = {
     readonly texts: readonly string[];
     readonly variables: Variables;
     readonly deviceType: string;
+    readonly parser?: Parser;
     readonly configuration: string;
     readonly secrets: readonly string[];
     readonly grading?: Grading;
@@ -147,7 +150,14 @@ export const deviceChecks = ({ tools, digest, compare, ...others }: Needs) => {
     const outcome =
       reason === undefined
         ? await orReason(async () =>
-            compare({ texts, deviceType, configuration, ...openVariables(golden.variables), ...defined({ grading }) }),
+            compare({
+              texts,
+              deviceType,
+              configuration,
+              ...(await parserOf(deviceType, tools)),
+              ...openVariables(golden.variables),
+              ...defined({ grading }),
+            }),
           )
         : { reason };
     return reportOf(

@@ -99,8 +99,8 @@ const idsIn = (seed: string) => {
 
 /** `path` is the node's place in the document, `within` its place below the root. */
 const nodeInOurForm = (node: Members, path: string, idOf: ReturnType<typeof idsIn>, within = ''): Members => {
-  const given = attributesOf(node).configId;
-  const configId = idOf(given, within);
+  const documentId = attributesOf(node).configId;
+  const configId = idOf(documentId, within);
   const children = childrenOf(node).map((child, i) => {
     const at = `/children/${i}`;
     if (!isMembers(child)) throw new RequestError('invalid', 'A node is an object', { path: path + at });
@@ -109,7 +109,7 @@ const nodeInOurForm = (node: Members, path: string, idOf: ReturnType<typeof idsI
   const nodeMembers = { name: typeof node.name === 'string' ? node.name : '', configId, children };
   const rest = withoutMembers(node, (member) => Object.hasOwn(nodeMembers, member));
   const attributes = isMembers(node.attributes)
-    ? withoutMembers(node.attributes, (name) => isOwnId(name, given, configId))
+    ? withoutMembers(node.attributes, (name) => isOwnId(name, documentId, configId))
     : undefined;
   return withMembers(nodeMembers, attributes ? withMembers(rest, { attributes }) : rest);
 };

@@ -7,7 +7,6 @@ export const notBuilt: Readonly<Record<string, string>> = {
   '/agent-project-service*': 'Projects of agents are not built',
   '/applications*': 'Applications are not started, stopped or changed one by one: they are parts of this service',
   '/authorization/views': 'Views are not built: the console shows what the roles of a person allow',
-  '/configuration_manager/configurations/parser': 'Parsers of configurations are not built',
   '/configuration_manager/jinja2':
     'Templates without a name are not built: save the template, and call POST /template_builder/templates/{name}/renderJinja',
   '/gateway_manager/v1/connections*': 'Gateways are not built: nothing is connected',

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { parserOf } from '../../commands/configuration-manager/configurationParsers.ts';
 import { perRevision } from '../../commands/engine/perRevision.ts';
 import { remedyOf } from '../../domain/configuration-manager/comparing/remedy.ts';
 import { addTotals, type Grading, gradeOf, noTotals } from '../../domain/configuration-manager/comparing/score.ts';
@@ -280,10 +281,15 @@ const remediation = actionRoute({
     },
     { title: 'Remediation' },
   ),
-  run: async ({ params, actor }, { entryById }) => {
+  run: async ({ params, actor }, { entryById, tools }) => {
     const report = documentIn(complianceReports, await entryById(complianceReports, params.id, actor));
     if (report.status === 'error') throw new RequestError('conflict', 'The device was not compared', { path: '/id' });
-    return { body: { ...remedyOf(report), ...defined({ truncated: report.truncated }) } };
+    // Lines of a type with a parser are written in the form of the parser's template.
+    const { parser } = await parserOf(report.deviceType, tools);
+    const deviceType = parser?.template ?? report.deviceType;
+    return {
+      body: { ...remedyOf({ issues: report.issues, deviceType }), ...defined({ truncated: report.truncated }) },
+    };
   },
 });
 

@@ -5,6 +5,7 @@ import { complianceRunRoutes } from './complianceRuns.ts';
 import { complianceSummaryRoutes } from './complianceSummaries.ts';
 import { configSpecRoutes } from './configSpecs.ts';
 import { configurationChangeRoutes } from './configurationChanges.ts';
+import { configurationParserRoutes } from './configurationParsers.ts';
 import { credentialRoutes } from './credentials.ts';
 import { deviceBackupRoutes } from './deviceBackups.ts';
 import { deviceGroupRoutes } from './deviceGroups.ts';
@@ -37,6 +38,7 @@ export const configurationManagerRoutes: AreaRoutes = {
     ...deviceRoutes,
     ...configurationChangeRoutes,
     ...deviceTemplateRoutes,
+    ...configurationParserRoutes,
     ...hostKeyRoutes,
   ],
 };

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { parserOf } from '../../commands/configuration-manager/configurationParsers.ts';
 import { setTreeNodeText } from '../../commands/configuration-manager/trees.ts';
 import { type Checked, specLineSchema } from '../../domain/configuration-manager/complianceReports.ts';
 import { refuseText } from '../../domain/configuration-manager/treeChanges.ts';
@@ -27,10 +28,12 @@ export const readText = async (
   { template, variables }: Text,
   { deviceType }: TreeState,
   { actor, abandoned }: Call,
-  { renderer }: Service,
+  { renderer, tools }: Service,
 ): Promise<Specified | undefined> => {
   if (deviceType === 'json') return undefined;
-  const run = { template, variables: maskSecrets(variables) as Text['variables'], deviceType: deviceType ?? '' };
+  const type = deviceType ?? '';
+  const visible = maskSecrets(variables) as Text['variables'];
+  const run = { template, variables: visible, deviceType: type, ...(await parserOf(type, tools)) };
   try {
     return await renderer.specify(run, { account: actor.id, signal: abandoned() });
   } catch (error) {

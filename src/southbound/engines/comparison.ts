@@ -7,8 +7,13 @@ import {
   readGolden,
   specLines,
 } from '../../domain/configuration-manager/comparing/golden.ts';
+import type { LexRule, Rules } from '../../domain/configuration-manager/comparing/lexing.ts';
 import { type Mask, masking } from '../../domain/configuration-manager/comparing/masking.ts';
-import { configurationBounds, readConfiguration } from '../../domain/configuration-manager/comparing/readLines.ts';
+import {
+  configurationBounds,
+  readConfiguration,
+  type TextForm,
+} from '../../domain/configuration-manager/comparing/readLines.ts';
 import { TextFault } from '../../domain/configuration-manager/comparing/textFault.ts';
 import { withoutMarks, wordsOf } from '../../domain/configuration-manager/comparing/words.ts';
 import {
@@ -64,13 +69,32 @@ const orFault = <T>(text: number | null, mask: Mask, work: () => T): T | Fault =
   }
 };
 
-type Texts = Pick<ComparisonRun, 'texts' | 'variables' | 'deviceType'>;
+/** The form of texts: that of a built-in type, or rules. */
+const formOf = ({ deviceType, parser }: Pick<ComparisonRun, 'deviceType' | 'parser'>): TextForm => {
+  if (!parser) return { type: deviceType };
+  const { template: type, lexRules } = parser;
+  return { type, rules: lexRules.length > 0 ? usableRules(lexRules) : undefined };
+};
+
+const usableRules = (lexRules: readonly LexRule[]): Rules =>
+  lexRules.map(([expression, action]) => {
+    const pattern = RE2JS.compile(`^(?:${expression})`);
+    return {
+      action,
+      begins: (text) => {
+        const matcher = pattern.matcher(text);
+        return matcher.lookingAt() ? matcher.end() : undefined;
+      },
+    };
+  });
+
+type Texts = Pick<ComparisonRun, 'texts' | 'variables'>;
 
 /** The texts of the nodes as one. */
-const mergedGolden = ({ texts, variables, deviceType }: Texts, mask: Mask): Golden | Fault => {
+const mergedGolden = ({ texts, variables }: Texts, { type, rules }: TextForm, mask: Mask): Golden | Fault => {
   const goldens: Golden[] = [];
   for (const [i, text] of texts.entries()) {
-    const golden = orFault(i, mask, () => readGolden(renderedText(text, variables), deviceType, compile));
+    const golden = orFault(i, mask, () => readGolden(renderedText(text, variables), type, compile, { rules }));
     if ('reason' in golden) return golden;
     goldens.push(golden);
   }
@@ -78,25 +102,26 @@ const mergedGolden = ({ texts, variables, deviceType }: Texts, mask: Mask): Gold
 };
 
 const comparison = ({ configuration, secrets, grading, ...texts }: ComparisonRun): Compared => {
-  const { deviceType } = texts;
+  const form = formOf(texts);
   const mask = masking(secrets);
-  const golden = mergedGolden(texts, mask);
+  const golden = mergedGolden(texts, form, mask);
   if ('reason' in golden) return golden;
-  const lines = orFault(null, mask, () => readConfiguration(configuration, deviceType));
+  const lines = orFault(null, mask, () => readConfiguration(configuration, form.type, form.rules));
   return 'reason' in lines ? lines : compareLines(golden, lines, mask, grading);
 };
 
 /** Compares a configuration. Time and memory are limited by whoever runs this process. */
 export const compared = (run: ComparisonRun): Evaluated => ({ json: JSON.stringify(comparison(run)) });
 
-const specification = ({ template, variables, deviceType }: SpecificationRun): Specified => {
+const specification = ({ template, variables, ...of }: SpecificationRun): Specified => {
+  const { type, rules } = formOf(of);
   let when: Extract<Specified, { readonly reason: string }>['when'] = 'parsing';
   try {
     checkTemplate(template);
     when = 'rendering';
     const text = renderedText(template, variables);
     when = 'reading';
-    return { lines: specLines(readGolden(text, deviceType, compile).section, unmasked) };
+    return { lines: specLines(readGolden(text, type, compile, { rules }).section, unmasked) };
   } catch (error) {
     if (error instanceof TextFault || error instanceof TemplateError)
       return { reason: error.message, line: error.line, when };
@@ -107,12 +132,15 @@ const specification = ({ template, variables, deviceType }: SpecificationRun): S
 /** Reads a golden text, which says the same as its lines: nothing of it is masked. */
 export const specified = (run: SpecificationRun): Evaluated => ({ json: JSON.stringify(specification(run)) });
 
-const generation = ({ nativeConfig, deviceType: type }: GenerationRun): Generated => {
-  const lines = orFault(null, unmasked, () => readConfiguration(nativeConfig, type));
+const generation = ({ nativeConfig, ...of }: GenerationRun): Generated => {
+  const { type, rules } = formOf(of);
+  const lines = orFault(null, unmasked, () => readConfiguration(nativeConfig, type, rules));
   if ('reason' in lines) return { reason: lines.reason, line: lines.line };
   const text = writeLines(goldenLines(nestedLines(lines)), { type, paths: lines.paths });
-  const golden = orFault(null, unmasked, () => readGolden(text, type, compile, configurationBounds));
+  const golden = orFault(null, unmasked, () => readGolden(text, type, compile, { rules, bounds: configurationBounds }));
   if ('reason' in golden) return { reason: golden.reason, line: golden.line };
+  if (rules && compareLines(golden, lines, unmasked).issues.length > 0)
+    return { reason: `The rules do not read what is written in the form of ${type}`, line: 1 };
   return { template: asTemplate(text), lines: specLines(golden.section, unmasked) };
 };
 
@@ -120,10 +148,11 @@ const generation = ({ nativeConfig, deviceType: type }: GenerationRun): Generate
 export const evaluateGeneration = (run: GenerationRun): Evaluated => ({ json: JSON.stringify(generation(run)) });
 
 const translation = (run: TranslationRun): Translated => {
-  const golden = mergedGolden(run, unmasked);
+  const form = formOf(run);
+  const golden = mergedGolden(run, form, unmasked);
   if ('reason' in golden) return { reason: golden.reason, line: golden.line, text: golden.text ?? 0 };
   const { section, paths } = golden;
-  return { config: writeLines(requiredLines(section), { type: run.deviceType, paths }) };
+  return { config: writeLines(requiredLines(section), { type: form.type, paths }) };
 };
 
 /** Writes the lines that golden texts require, as a device writes them. */

@@ -181,7 +181,7 @@ const notNamed: Readonly<Record<string, readonly string[]>> = {
  * documents/projectMembers.test.ts asks them.
  */
 const withoutLists =
-  /^\w+ \/(agent-session-manager\/agents|authorization\/(?!tokens)|automation-studio|json-forms|mop|template_builder|configuration_manager\/(adapters|config_specs|config_template|configs|device[gG]roups?|devices|export|generate|import\/(?!plans)|node|templates|translate)|lifecycle-manager\/resources|operations-manager\/workflows|transformations|workflow_builder|workflow_engine)/;
+  /^\w+ \/(agent-session-manager\/agents|authorization\/(?!tokens)|automation-studio|json-forms|mop|template_builder|configuration_manager\/(adapters|config_specs|config_template|configs|configurations|device[gG]roups?|devices|export|generate|import\/(?!plans)|node|templates|translate)|lifecycle-manager\/resources|operations-manager\/workflows|transformations|workflow_builder|workflow_engine)/;
 
 describe('every GET route as of every moment, for six roles', function () {
   this.timeout(1_200_000);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { derivedId } from '../../../src/domain/engine/derivedIds.ts';
 import { builtInOf } from '../../support/builtIn.ts';
+import { positionOf } from '../../support/hostile.ts';
 import { storedEarlier } from '../../support/logged.ts';
 import { ok, refused } from '../../support/people.ts';
 import { startService } from '../../support/service.ts';
@@ -54,6 +55,49 @@ describe('Texts of golden configurations', () => {
     });
     const page = { nativeConfig: '<html>', deviceType: 'cisco-ios' };
     refused(await service.ask('POST', `${manager}/generate/config_spec`, page), 400, /HTML/);
+  });
+
+  it('are read by a parser of the type of their tree, which stays until no tree names it', async () => {
+    const parsers = `${manager}/configurations/parser`;
+    const lexRules = [
+      ['#[^\\n]*', 'comment'],
+      ['[^\\s;{}]+', 'word'],
+      [';', 'end_line'],
+      ['\\{', 'open_statement_block'],
+      ['\\}', 'close_statement_block'],
+    ];
+    const send = (method: string, body: object) => service.ask(method, parsers, body);
+    const { parser } = ok(await send('POST', { name: 'acme_os', template: 'juniper-junos', lexRules }));
+    const { list, total } = ok(await service.ask('GET', parsers));
+    assert.equal(list.length, total);
+    assert.deepEqual(list.at(-1), parser);
+    const builtIn = list.find(({ name }: { name: string }) => name === 'vyos');
+    assert.deepEqual([builtIn.id, builtIn.template], [null, 'vyos']);
+    const { id } = await make('Of a parser', 'acme_os');
+    ok(await put(id, 'base', 'port {/.+/} {\n  <e/>mtu {/^9\\d{3}$/};\n  {d/}shut;\n}'));
+    refused(await put(id, 'base', 'port {'), 400, /line 1: .*not closed/);
+    const configuration = 'port a { mtu 9000; } # shut;\nport b { mtu 1500;shut; }';
+    const report = ok(await check(id, { configuration }));
+    assert.deepEqual(report.totals, { errors: 1, warnings: 1, infos: 0, passes: 3 });
+    assert.equal(report.deviceType, 'acme_os');
+    const made = { nativeConfig: configuration, deviceType: 'acme_os', options: { template: true } };
+    const { template } = ok(await service.ask('POST', `${manager}/generate/config_spec`, made));
+    assert.equal(template, 'port a {\n    mtu 9000;\n}\nport b {\n    mtu 1500;\n    shut;\n}\n');
+    refused(await send('DELETE', { id: parser.id }), 409, /Of a parser/);
+    refused(await send('PUT', { id: 'acme_os', name: 'other' }), 409, /renamed/);
+    ok(await send('PUT', { id: 'acme_os', template: 'cisco-ios', lexRules: [] }));
+    assert.equal((await check(id, { configuration })).body.status, 'complete');
+    const take = (more: object, overwrite = false) =>
+      service.ask('POST', `${manager}/import/parsers`, { parsers: [{ ...parser, ...more }], overwrite });
+    refused(await take({}), 409);
+    assert.deepEqual(ok(await take({}, true)).data[0].data.lexRules, lexRules);
+    ok(await service.ask('PUT', `${manager}/configs/${id}`, { deviceType: 'cisco-ios' }));
+    const at = await positionOf(service);
+    ok(await send('DELETE', { id: 'acme_os' }));
+    assert.equal(ok(await service.ask('GET', parsers)).total, total - 1);
+    assert.equal(ok(await service.ask('GET', `${parsers}?asOf=${at}`)).total, total);
+    ok(await service.ask('POST', '/audit/restore', { kind: 'configurationParser', id: parser.id, position: at }));
+    assert.deepEqual(ok(await service.ask('GET', parsers)).list.at(-1).lexRules, lexRules);
   });
 
   it('are found by a device: it is in their nodes, or in a device group of theirs', async () => {
@@ -129,6 +173,26 @@ describe('Texts of golden configurations', () => {
     refused(await put('none', 'base', 'b'), 404);
     assert.equal((await spec(root)).template, 'a');
     refused(await service.ask('GET', `${manager}/config_specs/none`), 404);
+  });
+
+  it('are of nodes with any name, which is one part of a path', async () => {
+    const { id } = await make('Names');
+    const base = `${manager}/configs/${id}/initial/base`;
+    const names = ['a/b', '%2F', 'constructor', '__proto__', 'ü ?#&', 'x'.repeat(256)];
+    // Clients of HTTP take these two out of a path: they go by the body.
+    for (const name of [...names, '.', '..']) {
+      ok(await service.ask('POST', base, { name }));
+      ok(await put(id, `base/${name}`, 'hostname a'));
+      const { totals } = ok(await check(id, { nodePath: `base/${name}`, configuration: 'hostname a' }));
+      assert.equal(totals.passes, 1, name);
+    }
+    for (const name of names) ok(await service.ask('DELETE', `${base}/${encodeURIComponent(name)}`));
+    refused(await service.ask('POST', base, { name: 'x'.repeat(257) }), 400, /name/);
+    const { root } = ok(await service.ask('GET', `${manager}/configs/${id}/initial`));
+    assert.deepEqual(
+      root.children.map(({ name }: { name: string }) => name),
+      ['.', '..'],
+    );
   });
 
   it('that do not render with these variables are kept, and say why', async () => {

@@ -264,6 +264,7 @@ const requests = ({
   token = '',
   labBackup = '',
   locationTemplate = '',
+  ringParser = '',
 }: Kept): Readonly<Record<string, { readonly params?: Json; readonly body?: Json }>> => ({
   'POST /audit/restore': { body: { kind: 'automation', id: upgrade, position: 200, dryRun: true } },
   'POST /login': { body: user },
@@ -710,6 +711,12 @@ const requests = ({
   'POST /configuration_manager/import/templates': {
     body: { templates: [{ name: 'Taken in', template: 'hostname {{ device.name }}' }] },
   },
+  'POST /configuration_manager/configurations/parser': { body: { name: 'sea-os', template: 'cisco-ios' } },
+  'PUT /configuration_manager/configurations/parser': { body: { id: ringParser, template: 'f5-bigip' } },
+  'POST /configuration_manager/import/parsers': {
+    body: { parsers: [{ name: 'taken-os', template: 'vyos', lexRules: [['\\n', 'end_line']] }] },
+  },
+  'DELETE /configuration_manager/configurations/parser': { body: { id: ringParser } },
   'DELETE /configuration_manager/templates': { body: { templateIds: [locationTemplate] } },
   'POST /configuration_manager/changes': {
     body: { devices: ['lab-02', 'lab-03'], config: 'hostname lab', options: { dryRun: true } },

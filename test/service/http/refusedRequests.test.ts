@@ -98,6 +98,8 @@ const world = async ({ ask }: TestService) => {
   const group = (await post(`${cm}/devicegroup`, { name: 'trier', devices: ['lab-01'] })).id;
   await post(`${cm}/devicegroup`, { name: 'by query', query: { tags: ['a'] } });
   const backup = (await post(`${cm}/devices/backups`, { name: 'lab-01' })).id;
+  await post(`${cm}/configurations/parser`, { name: 'trier', template: 'vyos' });
+  await post(`${cm}/configs`, { name: 'of a parser', deviceType: 'trier' });
   await post(`${cm}/templates`, { name: 'trier', template: 'x', deviceOSTypes: ['junos'] });
   await post('/authorization/roles', { name: 'trier', allowedMethods: [] });
   await post('/authorization/groups', { name: 'user', assignedRoles: ['trier'], memberOf: ['ops'] });
@@ -660,6 +662,26 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
     [`POST ${cm}/templates/apply`]: [
       refuse('not_found', `${cm}/templates/apply`, { deviceName: 'lab-01', templateId: none }),
       refuse('conflict', `${cm}/templates/apply`, { deviceName: 'lab-01', templateId: 'trier' }),
+    ],
+    [`POST ${cm}/configurations/parser`]: [
+      refuse('conflict', `${cm}/configurations/parser`, { name: 'trier', template: 'vyos' }),
+      refuse('conflict', `${cm}/configurations/parser`, { name: 'cisco_ios', template: 'vyos' }),
+      refuse('invalid', `${cm}/configurations/parser`, {
+        ...{ name: 'x', template: 'vyos', lexRules: [['(?=a)', 'word']] },
+      }),
+    ],
+    [`PUT ${cm}/configurations/parser`]: [
+      refuse('not_found', `${cm}/configurations/parser`, { id: none }),
+      refuse('stale', `${cm}/configurations/parser`, { id: 'trier', template: 'cisco-asa' }, stale),
+      refuse('conflict', `${cm}/configurations/parser`, { id: 'trier', name: 'other' }),
+    ],
+    [`DELETE ${cm}/configurations/parser`]: [
+      refuse('not_found', `${cm}/configurations/parser`, { id: none }),
+      refuse('conflict', `${cm}/configurations/parser`, { id: 'trier' }),
+      refuse('stale', `${cm}/configurations/parser`, { id: 'trier' }, stale),
+    ],
+    [`POST ${cm}/import/parsers`]: [
+      refuse('conflict', `${cm}/import/parsers`, { parsers: [{ name: 'vyos', template: 'vyos' }] }),
     ],
     [`POST ${cm}/changes`]: [
       refuse('not_found', `${cm}/changes`, { deviceGroups: ['none'], config: 'x' }),

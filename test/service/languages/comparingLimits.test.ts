@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { LexRule } from '../../../src/domain/configuration-manager/comparing/lexing.ts';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
 import { engines } from '../../../src/southbound/engines/engines.ts';
 import type { ComparisonRun, Renderer } from '../../../src/southbound/port.ts';
@@ -14,6 +15,7 @@ const faults: readonly (readonly [name: string, run: Partial<ComparisonRun>, fau
     { reason: "TemplateNotFound: There is no template 'x'", text: 0 },
   ],
   ['a text without end', { texts: ["{{ 'a' * 10**8 }}"] }, { text: 0 }],
+  ['a loop without end', { texts: ['a;', '{% for i in range(10**12) %}{% endfor %}'] }, { text: 1 }],
   ['a bad expression', { texts: ['a;\nb {/(/};'] }, { line: 2, text: 0 }],
   ['an expression that is too large', { texts: ['a {/(a{999}b{999}){5}/}'] }, { line: 1, text: 0 }],
   ['a configuration that breaks off', { configuration: 'a {\n' }, { line: 1, text: null }],
@@ -57,6 +59,20 @@ describe('comparisons in the engines', () => {
     const outcome = JSON.stringify(await run({ texts: ['a {/({{ sealed }}/};'] }));
     assert.match(outcome, /missing closing/);
     assert.ok(!outcome.includes('sesame'), outcome);
+  });
+
+  it('cut texts by the rules of a parser, within bounds', async () => {
+    const cut = (lexRules: readonly LexRule[], configuration: string) =>
+      run({ deviceType: 'x', parser: { template: 'f5-bigip', lexRules }, texts: ['{d/}b c'], configuration });
+    const words: LexRule = ['[^\\s;]+', 'word'];
+    const totals = async (lexRules: readonly LexRule[]) => {
+      const outcome = await cut(lexRules, 'a;b  c;');
+      return 'totals' in outcome && [outcome.totals.warnings, outcome.totals.passes];
+    };
+    assert.deepEqual(await totals([words, [';', 'end_line']]), [1, 0]);
+    assert.deepEqual(await totals([words]), [0, 1]);
+    assert.ok('totals' in (await cut([['(a+)+$', 'word']], `${'a'.repeat(500)}!`)));
+    await assert.rejects(cut([['(a|b|ab)+x', 'comment']], 'ab'.repeat(most)), /takes longer than 1000 ms/);
   });
 
   it('are cut off when they take too long, and the next one is carried out', async () => {

@@ -30,8 +30,7 @@ const compile = (expression: string) => {
 const goldenOf = (text: string, type: string) => {
   const lines = readConfiguration(text, type);
   return readGolden(writeLines(goldenLines(nestedLines(lines)), { type, paths: lines.paths }), type, compile, {
-    bytes: Number.POSITIVE_INFINITY,
-    lines: 200_000,
+    bounds: { bytes: Number.POSITIVE_INFINITY, lines: 200_000 },
   });
 };
 

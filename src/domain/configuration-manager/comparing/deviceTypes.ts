@@ -44,6 +44,9 @@ const types: Readonly<Record<string, DeviceType>> = {
   vyos: { form: 'paths' },
 };
 
+/** The types whose texts are compared by a form of their own. */
+export const comparedTypes: readonly string[] = Object.keys(types);
+
 const writtenAs = (name: string): string => name.replaceAll('_', '-');
 
 /** The facts of a type; `_` counts as `-`. Types without an entry are written in sections. */

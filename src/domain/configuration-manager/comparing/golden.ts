@@ -1,4 +1,5 @@
 import { derivedId } from '../../engine/derivedIds.ts';
+import type { Rules } from './lexing.ts';
 import type { Lines } from './lines.ts';
 import type { Mask } from './masking.ts';
 import { type Bounds, readLines } from './readLines.ts';
@@ -127,9 +128,14 @@ const addLines = (section: Growing, text: Lines, { from, to, above }: Part, comp
 };
 
 /** Reads the text of a node, after Jinja2. Throws `TextFault`. */
-export const readGolden = (text: string, type: string, compile: Compile, bounds = goldenBounds): Golden => {
+export const readGolden = (
+  text: string,
+  type: string,
+  compile: Compile,
+  { rules, bounds = goldenBounds }: { readonly rules?: Rules | undefined; readonly bounds?: Bounds } = {},
+): Golden => {
   refuseExpressions(text);
-  const lines = readLines(text, { type, golden: true, bounds });
+  const lines = readLines(text, { type, rules, golden: true, bounds });
   const all = { from: 0, to: lines.texts.length, above: byDefault };
   return { section: addLines(emptySection(), lines, all, compile), paths: lines.paths };
 };

@@ -1,8 +1,9 @@
 import { isWellFormed } from '@automation-platform/json';
 import { deviceTypeOf } from './deviceTypes.ts';
+import type { Rules } from './lexing.ts';
 import { columns, type Lines } from './lines.ts';
 import { readSections } from './readSections.ts';
-import { readBraces, readPaths } from './readStatements.ts';
+import { readBraces, readByRules, readPaths } from './readStatements.ts';
 import { TextFault } from './textFault.ts';
 import { spaced } from './words.ts';
 
@@ -26,14 +27,21 @@ const refuseUnfit = (text: string, { bytes, lines }: Bounds): void => {
 /** A carriage return, alone or before a newline, ends a line as a newline does. */
 const withNewlines = (text: string): string => (text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text);
 
-type Reading = { readonly type: string; readonly golden: boolean; readonly bounds: Bounds };
+/** A built-in type in whose form texts are read and written. `rules`: they are read by these instead. */
+export type TextForm = { readonly type: string; readonly rules?: Rules | undefined };
+
+type Reading = TextForm & { readonly golden: boolean; readonly bounds: Bounds };
 
 /** Reads a text in the form of its device type. Throws `TextFault`. */
-export const readLines = (raw: string, { type, golden, bounds }: Reading): Lines => {
+export const readLines = (raw: string, { type, rules, golden, bounds }: Reading): Lines => {
   const text = withNewlines(raw);
   refuseUnfit(text, bounds);
   const { form, setForm = false, lineEnds = false, banners = true } = deviceTypeOf(type);
   const found = columns(golden, bounds.lines);
+  if (rules) {
+    readByRules(text, rules, golden, found.add);
+    return found.lines();
+  }
   if ((form === 'paths' || setForm) && readPaths(text, { golden, strict: setForm }, found.add))
     return { ...found.lines(), paths: true };
   if (form === 'braces') readBraces(text, { golden, lineEnds }, found.add);
@@ -46,9 +54,9 @@ export const readLines = (raw: string, { type, golden, bounds }: Reading): Lines
 export const configurationBounds: Bounds = { bytes: 4 * 1024 * 1024, lines: 200_000 };
 
 /** Reads the configuration of a device. Throws `TextFault` for what cannot be one: it must not count as compared. */
-export const readConfiguration = (text: string, type: string): Lines => {
+export const readConfiguration = (text: string, type: string, rules?: Rules): Lines => {
   if (/^\s*<(?:!doctype|html)\b/i.test(text)) throw new TextFault('It is a page of HTML');
-  const lines = readLines(text, { type, golden: false, bounds: configurationBounds });
+  const lines = readLines(text, { type, rules, golden: false, bounds: configurationBounds });
   if (lines.texts.length === 0) throw new TextFault('It has no lines');
   return lines;
 };

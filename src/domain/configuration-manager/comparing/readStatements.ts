@@ -1,20 +1,11 @@
+import { lexStatements, type Rules, type Statement, type Take } from './lexing.ts';
 import type { Found } from './lines.ts';
-import { noTags, type Tags, tagsAt } from './tags.ts';
+import { noTags, tagsAt } from './tags.ts';
 import { TextFault } from './textFault.ts';
 import { cuttings, endOfWord, isBlank, wordsOf } from './words.ts';
 
 /** `braces`: blocks in braces, and a semicolon ends a statement. `lineEnds`: the end of a line ends one, too. */
 type Options = { readonly golden: boolean; readonly braces: boolean; readonly lineEnds: boolean };
-
-type Statement = {
-  readonly words: readonly string[];
-  readonly number: number;
-  readonly tags: Tags;
-  /** True if a block follows, which ends at `close`. */
-  readonly opens: boolean;
-};
-
-type Take = { readonly statement: (statement: Statement) => void; readonly close: (number: number) => void };
 
 const linesIn = (text: string, from: number, to: number): number => {
   let count = 0;
@@ -97,32 +88,44 @@ const active = (words: readonly string[]): readonly string[] | undefined => {
   return words[0] === 'inactive:' ? undefined : words;
 };
 
-/** Reads a text whose sections are blocks in braces. */
-export const readBraces = (text: string, options: Omit<Options, 'braces'>, add: (line: Found) => void): void => {
+/** Reads statements whose sections are blocks. `close` of what `cut` takes: throws for one that closes no block. */
+const readBlocks = (cut: (take: Take) => void, statement: (statement: Statement, level: number) => void): void => {
   const open: number[] = [];
-  // The level of the inactive block that is being read.
-  let inactive = Infinity;
-  cutStatements(
-    text,
-    { ...options, braces: true },
-    {
-      statement: ({ words: written, number, tags, opens }) => {
-        const level = open.length;
-        const words = active(written);
-        if (level < inactive && words)
-          for (const one of opens ? [words] : listed(words)) add({ text: one.join(' '), level, number, tags });
-        if (level < inactive && !words && opens) inactive = level + 1;
-        if (opens) open.push(number);
-      },
-      close: (number) => {
-        if (open.pop() === undefined) throw new TextFault('A brace closes no block', number);
-        if (open.length < inactive) inactive = Infinity;
-      },
+  cut({
+    statement: (one) => {
+      statement(one, open.length);
+      if (one.opens) open.push(one.number);
     },
-  );
+    close: (number) => {
+      if (open.pop() === undefined) throw new TextFault('A brace closes no block', number);
+    },
+  });
   const unclosed = open.at(-1);
   if (unclosed !== undefined) throw new TextFault('The block that begins here is not closed', unclosed);
 };
+
+/** Reads a text whose sections are blocks in braces. */
+export const readBraces = (text: string, options: Omit<Options, 'braces'>, add: (line: Found) => void): void => {
+  // The level of the inactive block that is being read.
+  let inactive = Infinity;
+  readBlocks(
+    (take) => cutStatements(text, { ...options, braces: true }, take),
+    ({ words: written, number, tags, opens }, level) => {
+      if (level < inactive) inactive = Infinity;
+      const words = active(written);
+      if (level < inactive && words)
+        for (const one of opens ? [words] : listed(words)) add({ text: one.join(' '), level, number, tags });
+      if (level < inactive && !words && opens) inactive = level + 1;
+    },
+  );
+};
+
+/** Reads a text that rules cut. */
+export const readByRules = (text: string, rules: Rules, golden: boolean, add: (line: Found) => void): void =>
+  readBlocks(
+    (take) => lexStatements(text, rules, golden, take),
+    ({ words, number, tags }, level) => add({ text: words.join(' '), level, number, tags }),
+  );
 
 const verbs = new Set(['set', 'deactivate', 'delete', 'activate']);
 

@@ -28,7 +28,8 @@ const delimiters = ['^C', ...'#@%$~&|=+'];
 /** A line as a device writes it: the text of a banner stands between delimiters, on lines of its own. */
 const asWritten = (text: string): string => {
   const plain = withoutMarks(text);
-  if (plain.length === text.length) return text;
+  // Words of other lines have marks where rules found blanks in them.
+  if (plain.length === text.length || !/^(?:banner|vacant-message)\b/.test(text)) return plain;
   const delimiter = delimiters.find((one) => !plain.includes(one)) ?? '\x03';
   return text.replace(/\0/g, () => delimiter);
 };

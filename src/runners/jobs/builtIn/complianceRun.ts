@@ -35,6 +35,7 @@ import type { ReadModel } from '../../../projections/engine/port.ts';
 import type { Devices, Renderer } from '../../../southbound/port.ts';
 import { derivedId } from '../../../store/derivedIds.ts';
 import { type DeviceFailure, groupDevices } from './groupDevices.ts';
+import { namesIn } from './namedDevices.ts';
 import { type Operation, type Run, RunEnded } from './run.ts';
 
 type Needs = {
@@ -53,12 +54,6 @@ type Needs = {
 const mostPairs = 10_000;
 /** So many failures are in the variables of the job and in the event. The reports have all. */
 const mostFailures = 1000;
-
-const listIn = (value: unknown, variable: string): readonly string[] => {
-  if (value === undefined) return [];
-  if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value;
-  throw new RunEnded(`The variable ${variable} must be a list of names`);
-};
 
 /** True if the job's variables limit it to some devices. */
 const isLimited = ({ devices, device, deviceGroups }: Members): boolean =>
@@ -88,6 +83,7 @@ const complianceStarts = (needs: Pick<Needs, 'tools' | 'model' | 'devices'>) => 
   const copiesIn = async (ids: readonly string[], actor: Actor, failures: DeviceFailure[]) => {
     const found: DeviceBackupDoc[] = [];
     for (const id of ids) {
+      // The read models of this node may be behind the one that took the request.
       const doc = await tools.shown(deviceBackups, id);
       if (doc && tools.mayRead(deviceBackups, doc, actor)) found.push(doc);
       else failures.push({ device: id, reason: `There is no copy ${JSON.stringify(id)}` });
@@ -101,8 +97,8 @@ const complianceStarts = (needs: Pick<Needs, 'tools' | 'model' | 'devices'>) => 
     actor: Actor,
     failed: DeviceFailure[],
   ): Promise<ReadonlySet<unknown> | undefined> => {
-    const named = devices === undefined && device !== undefined ? [device] : listIn(devices, 'devices');
-    const ofGroups = await devicesIn(listIn(groups, 'deviceGroups'), actor, failed);
+    const named = devices === undefined && device !== undefined ? [device] : namesIn(devices, 'devices');
+    const ofGroups = await devicesIn(namesIn(groups, 'deviceGroups'), actor, failed);
     return isLimited({ devices, device, deviceGroups: groups }) ? new Set([...named, ...ofGroups]) : undefined;
   };
 

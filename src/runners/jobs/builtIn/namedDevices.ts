@@ -5,7 +5,8 @@ import { RunEnded } from './run.ts';
 
 const mostDevices = 10_000;
 
-const namesIn = (value: unknown, variable: string): readonly string[] => {
+/** The names in a variable of a job; none if it is not given. Ends the run for anything but a list of names. */
+export const namesIn = (value: unknown, variable: string): readonly string[] => {
   if (value === undefined) return [];
   if (Array.isArray(value) && value.every((item) => typeof item === 'string' && item !== '')) return value;
   throw new RunEnded(`The variable ${variable} must be a list of names`);
