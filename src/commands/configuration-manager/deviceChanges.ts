@@ -283,6 +283,7 @@ export const deviceChanges = (needs: Needs) => {
         device: device.name,
         digest: digest(config),
         lines: linesOf(config),
+        inventory: source.kind === 'inventory' ? source.id : null,
       };
       change.acts?.();
       const attempt = await handle(attemptDeviceConfig, { ...about, id, input: facts });

@@ -5,8 +5,17 @@ import { RequestError } from '../engine/requestError.ts';
 import type { Sealed } from '../engine/sealed.ts';
 import { moment, sealed, text, textOrNull, topicsOf, whole } from '../engine/topics.ts';
 
-/** Facts about a configuration text, never the text itself. `digest` is keyed. */
-const about = { adapter: text, device: text, digest: text, lines: whole };
+/**
+ * Facts about a configuration text, never the text itself. `digest` is keyed. `inventory`: the id of the inventory that the
+ * device comes from, null if it comes from an adapter; earlier events have the name of either alone.
+ */
+const about = {
+  adapter: text,
+  device: text,
+  digest: text,
+  lines: whole,
+  inventory: Type.Optional(textOrNull),
+};
 type About = SchemaData<TObject<typeof about>>;
 
 const lines = Type.Array(text);
@@ -90,6 +99,7 @@ export const attemptSchema = Type.Object({
   device: Type.String(),
   digest: Type.String(),
   lines: Type.Integer(),
+  inventory: Type.Union([Type.String(), Type.Null()]),
 });
 
 /** The outcome of a call: the answer, or the reason why there is none. `unverified`: whether it was all taken is not known. */

@@ -24,8 +24,9 @@ const finders: Readonly<Record<string, Find>> = {
   },
   [deviceConfiguration.category]: async (id, { state, find }) => {
     const { about } = await state(deviceConfiguration, id);
-    const found = about && (await find(inventories, about.adapter));
-    return found === undefined ? [] : [found];
+    if (!about) return [];
+    const { inventory = (await find(inventories, about.adapter)) ?? null } = about;
+    return inventory === null ? [] : [inventory];
   },
   [configurationChange.category]: async (id, { state }) => (await state(job, id)).inventories ?? [],
   [inventory.category]: async (id) => [id],

@@ -123,7 +123,7 @@ const confirmationOfChange: Work = {
   name: 'the confirmation of a change',
   prepare: async ({ node, clocks }) => {
     await reset();
-    const about = { adapter: 'farm', device: 'sw-0', digest: 'd', lines: 1 };
+    const about = { adapter: 'farm', device: 'sw-0', digest: 'd', lines: 1, inventory: null };
     await node.command(attemptDeviceConfig, change, about);
     const confirmUntil = clocks.now() + 3_600_000;
     await node.command(concludeDeviceConfig, change, { status: 200, text: '{}', account: { confirmUntil } });

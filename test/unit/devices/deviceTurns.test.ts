@@ -20,7 +20,7 @@ describe('Turns of changes', () => {
   const turnsOn = ({ handle, tools }: TestNode) =>
     deviceTurns({ handle, tools, now: () => now, inLine: semaphore(1, 10) });
   const attempt = (on: TestNode, id: string) =>
-    on.command(attemptDeviceConfig, id, { adapter: 'lab', device: 'edge-1', digest: 'd', lines: 1 });
+    on.command(attemptDeviceConfig, id, { adapter: 'lab', device: 'edge-1', digest: 'd', lines: 1, inventory: null });
   const conclude = (on: TestNode, id: string) => on.command(concludeDeviceConfig, id, { status: 200, text: null });
 
   it('come one after the other on two nodes: the next begins once the outcome of the former is stored', async () => {
