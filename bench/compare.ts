@@ -21,6 +21,8 @@ export const scale = {
   milliseconds: 1000 * number('BENCH_SECONDS', 2),
   /** Of the long log; a tenth as many documents. */
   events: number('BENCH_EVENTS', 1_000_000),
+  /** How long the console follows events. */
+  tailMilliseconds: 1000 * number('BENCH_TAIL_SECONDS', 120),
   /** Jobs that have ended. */
   ended: number('BENCH_ENDED', 100_000),
 };

@@ -7,7 +7,7 @@ import { backInTime } from './backInTime.ts';
 import { changing } from './changing.ts';
 import type { Comparison, Findings } from './compare.ts';
 import { comparing, manyReports, runningPlans } from './compliance.ts';
-import { openingViews } from './console.ts';
+import { manyConsoles, openingViews, tailing } from './console.ts';
 import { costing } from './costing.ts';
 import { eventstoredb } from './eventstoredb.ts';
 import { firing } from './firing.ts';
@@ -64,6 +64,8 @@ const parts: Readonly<Record<string, () => Promise<Findings>>> = {
   'compliance.reports': manyReports,
   inventories,
   'console.opening': openingViews,
+  'console.tail': tailing,
+  'console.many': manyConsoles,
   'workflows.chains': runningChains,
   'workflows.tasks': claimingTasks,
   'workflows.long': longJobs,
