@@ -87,6 +87,9 @@ describeInBrowser('console: stories', () => {
       await press(page.getByRole('button', { name: 'Save' }));
       await page.getByRole('img', { name: /Instants on an axis of time: .* 3 to come/ }).waitFor();
       assert.deepEqual(ok(await service.ask('GET', `${operations}/triggers/${made._id}`)).data.repeat, repeat);
+      const hourly = { repeat: null, repeatUnit: 'hour', repeatFrequency: 1, firstRunAt: Date.now() - 2.5 * 3_600_000 };
+      ok(await service.ask('PATCH', `${operations}/triggers/${made._id}`, { ...hourly, enabled: true }));
+      await page.getByRole('img', { name: /: (3 settled, 0|0 settled, 3) missed, 10 to come/ }).waitFor();
       await press(page.getByRole('link', { name: 'its automation' }));
       await press(page.getByRole('button', { name: 'Delete' }));
       await page.waitForURL(/#\/automations$/);

@@ -91,12 +91,19 @@ const TestBench = ({ id }: { readonly id: string }) => {
   </${Section}>`;
 };
 
+/** The next ten instants of a schedule, after those decided before them: ten at most, from as long a time as the next take. */
+const loadInstants = async (id: string): Promise<readonly Instant[]> => {
+  const preview = async (query: { readonly after?: number; readonly count?: number }): Promise<readonly Instant[]> =>
+    (await call('operations-manager.previewTrigger', { path: { id }, query })).body.data;
+  const next = await preview({});
+  const last = next.at(-1);
+  if (!last) return next;
+  const earlier = await preview({ after: 2 * Date.now() - last.at, count: 1000 });
+  return [...earlier.filter(({ state }) => state !== 'next').slice(-10), ...next];
+};
+
 const Instants = ({ id }: { readonly id: string }) => {
-  const loaded = useLoaded(
-    async () => (await call('operations-manager.previewTrigger', { path: { id } })).body.data,
-    [id],
-    { when: isOfTriggers },
-  );
+  const loaded = useLoaded(() => loadInstants(id), [id], { when: isOfTriggers });
   return html`<${Section} title="Instants"><${Shown} loaded=${loaded}>${(rows: readonly Instant[]) => html`
     ${rows.length > 0 && html`<${Axis} instants=${rows} />`}
     <${Table} label="Instants" rows=${rows} keyOf=${(one: Instant) => String(one.at)} empty="The schedule has no more instants."
