@@ -21,7 +21,7 @@ const prepare = async ({ input, state, actor }: Asked, tools: Tools) => {
   const before = state.content?.name;
   return {
     ...schemaFaultOf(input.inputSchema),
-    headers: sealHeaders(state, input, tools.seal),
+    headers: () => sealHeaders(state, input, tools.seal),
     referrers:
       before === undefined || before === input.name ? [] : await referrersOfComponent(tools, 'agent', [before], actor),
   };

@@ -22,7 +22,7 @@ export const accountsOfProvider = (name: string): string => `provider-${name}`;
 type Asked = { readonly state: ProviderState; readonly input: { readonly properties?: ProviderProperties } };
 
 const prepare = async ({ state, input: { properties } }: Asked, { seal }: Tools) => ({
-  properties: properties && sealProperties(state, properties, seal),
+  properties: () => properties && sealProperties(state, properties, seal),
   accounts: 0,
 });
 
@@ -45,7 +45,7 @@ export const deleteProvider = command({
   on: 'existing',
   locks: ({ content }, _, id) => (content ? accountsOfProvider(id) : undefined),
   prepare: async ({ id }, { count }) => ({
-    properties: undefined,
+    properties: () => undefined,
     accounts: await count(externalIds, { field: 'provenance', op: 'equals', value: id }),
   }),
   decide: remove,

@@ -21,7 +21,7 @@ type Input = Parameters<typeof sealProperties>[1];
 const prepare = async (
   { state, input }: { readonly state: AdapterState; readonly input: Input },
   { seal }: Pick<Tools, 'seal'>,
-) => ({ properties: sealProperties(state, input, seal) });
+) => ({ properties: () => sealProperties(state, input, seal) });
 
 const named = ({ properties }: Input) => [properties, '/properties'] as const;
 

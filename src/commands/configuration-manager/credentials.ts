@@ -43,7 +43,7 @@ type Sealing = {
 };
 
 const prepare = async ({ state, input }: Sealing, tools: Tools) => ({
-  secrets: sealCredential(state, input, tools.seal),
+  secrets: () => sealCredential(state, input, tools.seal),
   unknownGroups: await unknownGroups(tools, namesOf(input.groups ?? [])),
 });
 

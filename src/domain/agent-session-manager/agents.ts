@@ -66,12 +66,13 @@ export const sealHeaders = (
   }) as Headers);
 
 /**
- * The data that decisions on an agent need. `schemaFault`: why the schema cannot be compiled. `referrers`: those that
- * name the agent by a name that it loses.
+ * The data that decisions on an agent need. `schemaFault`: why the schema cannot be compiled. `headers`: gives the result
+ * of `sealHeaders`; throws what that throws, which a retry must not meet. `referrers`: those that name the agent by a
+ * name that it loses.
  */
 export type AgentRefs = {
   readonly schemaFault?: string | undefined;
-  readonly headers: Headers | undefined;
+  readonly headers: () => Headers | undefined;
   readonly referrers: readonly Referrer[];
 };
 
@@ -90,11 +91,12 @@ const refuseHeaders = (names: readonly string[]): void => {
 
 const checked = (
   { name, description = '', inputSchema, runner, url, template, timeout = defaultTimeout }: NewAgent,
-  { schemaFault, headers }: AgentRefs,
+  { schemaFault, headers: seal }: AgentRefs,
 ): AgentContent => {
   if (schemaFault !== undefined)
     throw new RequestError('invalid', `The schema cannot be used: ${schemaFault}`, { path: '/inputSchema' });
   if (url !== undefined && !URL.canParse(url)) throw new RequestError('invalid', 'It is not a URL', { path: '/url' });
+  const headers = seal();
   refuseHeaders(Object.keys(headers ?? {}));
   return defined({ name, description, inputSchema, runner, timeout, url, headers, template });
 };

@@ -111,8 +111,11 @@ const checkProperties = (name: string, type: string, properties: ProviderPropert
   else checkLdap(properties);
 };
 
-/** `properties`: the result of `sealProperties`, if the request has properties. */
-export type ProviderRefs = { readonly properties: Properties | undefined; readonly accounts: number };
+/**
+ * `properties`: gives the result of `sealProperties`, if the request has properties. Throws what that throws, which a
+ * retry must not meet.
+ */
+export type ProviderRefs = { readonly properties: () => Properties | undefined; readonly accounts: number };
 
 export const create = (
   _: ProviderState,
@@ -122,7 +125,7 @@ export const create = (
   if (name === local)
     throw new RequestError('conflict', 'local is the provenance of accounts without a provider', { path: '/name' });
   checkProperties(name, type, properties);
-  return [{ topic: 'providerCreated', data: { name, type, enabled, order, properties: refs.properties ?? {} } }];
+  return [{ topic: 'providerCreated', data: { name, type, enabled, order, properties: refs.properties() ?? {} } }];
 };
 
 export const update = (
@@ -132,7 +135,7 @@ export const update = (
 ): readonly ProviderEvent[] => {
   if (content && properties) checkProperties(id, content.type, properties);
   const changes =
-    content && changesBetween(content, { ...content, ...rest, ...defined({ properties: refs.properties }) });
+    content && changesBetween(content, { ...content, ...rest, ...defined({ properties: refs.properties() }) });
   return changes ? [{ topic: 'providerUpdated', data: changes.changed }] : [];
 };
 

@@ -76,10 +76,11 @@ const secrets = new Set(['auth', 'token', 'password', 'privateKey', 'passphrase'
 const destination = ({ baseUrl, hostKey }: Properties, devices: AdapterContent['devices']): unknown =>
   baseUrl === undefined && hostKey === undefined ? devices.map(sshPlaceOf) : { baseUrl, hostKey };
 
-/** `properties` is the result of `sealProperties`. */
-export type AdapterRefs = { readonly properties: Properties };
+/** `properties`: gives the result of `sealProperties`. Throws what that throws, which a retry must not meet. */
+export type AdapterRefs = { readonly properties: () => Properties };
 
-const checked = ({ type, devices = [] }: Input, { properties }: AdapterRefs): AdapterContent => {
+const checked = ({ type, devices = [] }: Input, refs: AdapterRefs): AdapterContent => {
+  const properties = refs.properties();
   const names = new Set<string>();
   devices.forEach(({ name }, i) => {
     if (names.size === names.add(name).size)

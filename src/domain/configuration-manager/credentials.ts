@@ -55,10 +55,14 @@ export const sealCredential = ({ exists, content }: CredentialState, input: Inpu
   return sealBy(isSecret, { value, befores, seal, path: '', keepsEqual: true }) as Secrets; // all of them are sealed
 };
 
-/** `secrets`: the result of `sealCredential`. */
-export type CredentialRefs = { readonly secrets: Secrets; readonly unknownGroups: readonly string[] };
+/** `secrets`: gives the result of `sealCredential`. Throws what that throws, which a retry must not meet. */
+export type CredentialRefs = { readonly secrets: () => Secrets; readonly unknownGroups: readonly string[] };
 
-const contentOf = ({ username, groups = [] }: Input, { secrets, unknownGroups }: CredentialRefs): CredentialContent => {
+const contentOf = (
+  { username, groups = [] }: Input,
+  { secrets: seal, unknownGroups }: CredentialRefs,
+): CredentialContent => {
+  const secrets = seal();
   refuseUnknownGroups(unknownGroups, '/groups');
   if ((secrets.password === undefined) === (secrets.privateKey === undefined))
     throw new RequestError('invalid', 'Either password or privateKey is needed', { path: '/password' });

@@ -109,6 +109,42 @@ describe('a request that is sent again under its Idempotency-Key', () => {
         /Idempotency-Key/,
       );
     });
+    it('of a change with the mask of a secret is answered as before, though the secret is gone', async () => {
+      const [mask, manager] = ['********', '/configuration_manager'];
+      const ldap = { urls: ['ldaps://d'], userBase: 'dc=x', bindDn: 'cn=a' };
+      const http = { type: 'http', devices: [] };
+      const agent = { name: 'masked', inputSchema: {}, runner: 'webhook', url: 'http://h/' };
+      const rows: readonly (readonly [method: string, list: string, secret: object, masked: object])[] = [
+        ['PUT', `${manager}/credentials`, { username: 'a', password: 's' }, { username: 'b', password: mask }],
+        [
+          'PUT',
+          `${manager}/adapters`,
+          { ...http, properties: { baseUrl: 'http://a', token: 's' } },
+          { ...http, properties: { baseUrl: 'http://a', token: mask, timeout: 5000 } },
+        ],
+        [
+          'PATCH',
+          '/authorization/providers',
+          { type: 'ldap', properties: { ...ldap, bindPassword: 's' } },
+          { order: 7, properties: { ...ldap, bindPassword: mask } },
+        ],
+        [
+          'PUT',
+          '/agent-session-manager/agents',
+          { ...agent, headers: { 'X-Key': 's' } },
+          { ...agent, description: 'd', headers: { 'X-Key': mask } },
+        ],
+      ];
+      for (const [method, list, secret, masked] of rows) {
+        const made = ok(await service.ask('POST', list, { name: 'masked', ...secret }));
+        const path = `${list}/${(made.data ?? made)._id ?? 'masked'}`;
+        const change = [method, path, masked, key('masked')] as const;
+        const first = await service.ask(...change);
+        ok(first);
+        ok(await service.ask('DELETE', path));
+        await replays(first, ...change);
+      }
+    });
     it('of a change below a model by the names that both had is answered as before', async () => {
       const models = '/lifecycle-manager/resources';
       ok(await service.ask('POST', models, { name: 'model', schema: {} }));

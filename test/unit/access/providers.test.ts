@@ -10,7 +10,7 @@ const directory: LdapProperties = { urls: ['ldaps://directory.example.net'], use
 const seal = (secret: string) => ({ $sealed: `sealed ${secret}`, tag: secret });
 const made = (properties: Partial<LdapProperties>) => {
   const input = { name: 'corp', type: 'ldap' as const, properties: { ...directory, ...properties } };
-  const refs = { properties: sealProperties({}, input.properties, seal), accounts: 0 };
+  const refs = { properties: () => sealProperties({}, input.properties, seal), accounts: 0 };
   return create({}, input, { ...context, refs });
 };
 
@@ -50,7 +50,7 @@ describe('authentication providers', () => {
     const again = { ...directory, bindDn: 'cn=y', bindPassword: mask };
     const kept = sealProperties(state, again, seal);
     assert.deepEqual(kept.bindPassword, seal('secret'));
-    const refs = { properties: kept, accounts: 0 };
+    const refs = { properties: () => kept, accounts: 0 };
     assert.equal(update(state, { properties: again }, { ...context, refs }).length, 1);
     for (const elsewhere of [{ urls: ['ldaps://a'] }, { startTls: true }, { ca: '-----BEGIN CERTIFICATE-----' }])
       assert.throws(() => sealProperties(state, { ...again, ...elsewhere }, seal), RequestError);

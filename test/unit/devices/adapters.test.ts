@@ -19,7 +19,7 @@ const lab = { name: 'lab-b', type: 'lab', devices: [{ name: 'b-1' }] } as const;
 
 const made = { topic: 'adapterCreated', data: { ...lab, properties: {} } } as const;
 
-const none = { properties: {} };
+const none = { properties: () => ({}) };
 
 describe('An adapter', () => {
   it('is made, replaced as a whole, and goes', () => {
@@ -48,7 +48,7 @@ describe('An adapter', () => {
         .when(
           create,
           { name: 'x', type, properties: {}, devices: [{ name: 'r' }] },
-          { properties: properties as Record<string, unknown> },
+          { properties: () => properties as Record<string, unknown> },
         )
         .thenRefused('invalid', path);
     refusedWith('http', { baseUrl: 'http://x', token: 't', username: 'u', password: 'p' }, /properties\/auth/);

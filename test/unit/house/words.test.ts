@@ -10,6 +10,8 @@ import { type Comment, parseSync } from 'oxc-parser';
 
 type Node = { readonly type: string } & Readonly<Record<string, unknown>>;
 
+type Text = { readonly file: string; readonly text: string };
+
 const filesIn = (folder: string, end: string): readonly string[] =>
   existsSync(folder)
     ? readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -21,21 +23,26 @@ const inPackages = filesIn('packages', '.ts').filter((file) => /^packages\/[^/]+
 const sources = [...filesIn('src', '.ts'), ...inPackages].map((file) => {
   const text = readFileSync(file, 'utf8');
   const { comments, program } = parseSync(file, text);
-  return { comments, program };
+  return { file, comments, program };
 });
 
 /** The text of a comment without its marks. */
 const textOf = ({ value }: Comment): string => value.replace(/^\s*\*+ ?/gm, '').trim();
 
-const comments: readonly string[] = sources.flatMap(({ comments }) => comments.map(textOf));
+const comments: readonly Text[] = sources.flatMap(({ file, comments }) =>
+  comments.map((comment) => ({ file, text: textOf(comment) })),
+);
 
 /** The prose of a page: no code, no tables' rules. */
 const proseOf = (page: string): string => page.replace(/```[^]*?```/g, '').replace(/`[^`\n]*`/g, 'x');
 
-const pages: readonly string[] = filesIn('docs', '.md').map((file) => proseOf(readFileSync(file, 'utf8')));
+const pages: readonly Text[] = filesIn('docs', '.md').map((file) => ({
+  file,
+  text: proseOf(readFileSync(file, 'utf8')),
+}));
 
-const count = (texts: readonly string[], pattern: RegExp): number =>
-  texts.reduce((sum, text) => sum + [...text.matchAll(pattern)].length, 0);
+const findIn = (texts: readonly Text[], pattern: RegExp): readonly string[] =>
+  texts.flatMap(({ file, text }) => [...text.matchAll(pattern)].map(([match]) => `${file}: ${match.trim()}`));
 
 const participles = new Set(
   (
@@ -75,29 +82,36 @@ const declaredIn = (value: unknown): readonly string[] => {
 };
 
 describe('words', () => {
-  /** The name of a count, the most that is allowed, and the function that counts. */
-  const rows: readonly (readonly [what: string, most: number, found: () => number])[] = [
+  /** The name of a count, the most that is allowed, and the function that finds them, with their files. */
+  const rows: readonly (readonly [what: string, most: number, find: () => readonly string[]])[] = [
     [
       'sentences of comments that begin with What, Whether or Who',
       127,
-      () => count(comments, /(?:^|[.:] )(?:What|Whether|Who|Whoever|Whatever)\b/gm),
+      () => findIn(comments, /(?:^|[.:] )(?:What|Whether|Who|Whoever|Whatever)\b/gm),
     ],
     [
       'sentences of pages that begin with What, Whether or Who',
       78,
-      () => count(pages, /(?:^|[.:] |\| )(?:What|Whether|Who|Whoever|Whatever)\b[^?]*?[.|]/gm),
+      () => findIn(pages, /(?:^|[.:] |\| )(?:What|Whether|Who|Whoever|Whatever)\b[^?]*?[.|]/gm),
     ],
-    ['somebody, others, so many in comments', 152, () => count(comments, /\b(?:somebody|others|so many)\b/gi)],
+    ['somebody, others, so many in comments', 152, () => findIn(comments, /\b(?:somebody|others|so many)\b/gi)],
     [
       'participles that stand alone as names',
       265,
-      () => sources.flatMap(({ program }) => declaredIn(program)).filter((name) => participles.has(name)).length,
+      () =>
+        sources.flatMap(({ file, program }) =>
+          declaredIn(program)
+            .filter((name) => participles.has(name))
+            .map((name) => `${file}: ${name}`),
+        ),
     ],
   ];
-  for (const [what, most, found] of rows)
+  for (const [what, most, find] of rows)
     it(`${what}: ${most}`, () => {
-      const number = found();
-      assert.ok(number <= most, `${number} ${what}: ${most} are allowed, and the number may only fall`);
+      const found = find();
+      const number = found.length;
+      const list = found.join('\n');
+      assert.ok(number <= most, `${number} ${what}: ${most} are allowed, and the number may only fall\n${list}`);
       assert.ok(number >= most * 0.95, `${what} are only ${number} now: write this number`);
     });
 });

@@ -5,7 +5,7 @@ const given = specification(agent);
 
 const sealed = { $sealed: 'x', tag: 't' };
 
-const refs = { schemaFault: undefined, headers: undefined, referrers: [] };
+const refs = { schemaFault: undefined, headers: () => undefined, referrers: [] };
 
 const input = {
   name: 'Triage',
@@ -25,7 +25,7 @@ describe('An agent', () => {
       .when(
         create,
         { ...input, timeout: 10, headers: { 'X-Key': '********' } },
-        { ...refs, headers: { 'X-Key': sealed } },
+        { ...refs, headers: () => ({ 'X-Key': sealed }) },
       )
       .then({ topic: 'agentCreated', data: { ...content, timeout: 10, headers: { 'X-Key': sealed } } });
   });
@@ -38,10 +38,10 @@ describe('An agent', () => {
       .when(create, { ...input, url: 'http://a:99999' }, refs)
       .thenRefused('invalid', /\/url/);
     given()
-      .when(create, input, { ...refs, headers: { 'content-LENGTH': sealed } })
+      .when(create, input, { ...refs, headers: () => ({ 'content-LENGTH': sealed }) })
       .thenRefused('invalid', /\/headers\/content-LENGTH/);
     given()
-      .when(create, input, { ...refs, headers: { A: sealed, a: sealed } })
+      .when(create, input, { ...refs, headers: () => ({ A: sealed, a: sealed }) })
       .thenRefused('invalid', /\/headers\/a/);
   });
 
