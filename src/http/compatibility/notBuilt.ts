@@ -23,7 +23,6 @@ export const notBuilt: Readonly<Record<string, string>> = {
   '/mop/RunCommandDevices': 'Commands without a template are not built: call POST /mop/RunCommandTemplate',
   'GET /operations-manager/triggers/action/:id':
     'This address is not built: call GET /operations-manager/triggers?multiEquals[actionId]={id}',
-  'PUT /mop/updateTemplate/:name': 'This method is not built: call POST /mop/updateTemplate/{id}',
   'POST /profiles/import': 'Profiles are made by POST /profiles: an import in another form is not built',
   '/profiles/:id/export': 'The export of a profile is not built: call GET /profiles/{id}',
   '/tags*': 'Tags of documents are not built',

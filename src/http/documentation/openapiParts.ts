@@ -261,6 +261,7 @@ const rare: Failures = {
   expectation_failed: bodyOf(unmetExpectation()),
   limited: bodyOf(new RequestError('limited', 'Too many failed logins; try again later')),
   internal: bodyOf(internal('3f2b8a04-6f0e-4c1d-9a7b-2d4e6f8a0c11')),
+  not_built: bodyOf(new RequestError('not_built', 'Tags of documents are not built', { path: 'path' })),
   adapter_failed: bodyOf(
     new RequestError('adapter_failed', 'Adapter "core": there was no answer in time', {
       metadata: { adapter: { name: 'core', status: null, body: null } },
