@@ -25,14 +25,14 @@ import { referrerOf } from '../engine/references.ts';
 const command = commandsOf(configurationParser);
 
 /** The rules whose expressions cannot be matched in linear time, or are too large. */
-const faultsOf = (rules: readonly LexRule[] = [], path: string): readonly Fault[] => {
+const faultsOf = (rules: readonly LexRule[] = []): readonly Fault[] => {
   const patterns = linearPatterns('re2');
   return rules.flatMap(([expression], i) => {
     try {
       patterns.get(expression);
       return [];
     } catch (error) {
-      return [{ message: (error as Error).message, path: `${path}/${i}/0` }];
+      return [{ message: (error as Error).message, path: `/lexRules/${i}/0` }];
     }
   });
 };
@@ -44,13 +44,8 @@ const referrersOf = async ({ state, actor }: Request, tools: Tools): Promise<rea
   return documents.map((doc) => referrerOf(trees, doc, actor, tools));
 };
 
-/** `path`: where the request has the rules. */
-const refsOf = async (
-  request: Request,
-  tools: Tools,
-  { lexRules, path = '/lexRules' }: { readonly lexRules?: readonly LexRule[] | undefined; readonly path?: string } = {},
-): Promise<ParserRefs> => ({
-  ruleFaults: faultsOf(lexRules, path),
+const refsOf = async (request: Request, tools: Tools, rules?: readonly LexRule[]): Promise<ParserRefs> => ({
+  ruleFaults: faultsOf(rules),
   referrers: await referrersOf(request, tools),
 });
 
@@ -58,7 +53,7 @@ export const createConfigurationParser = command({
   name: 'createConfigurationParser',
   input: newParserSchema,
   on: 'new',
-  prepare: (request, tools) => refsOf(request, tools, request.input),
+  prepare: (request, tools) => refsOf(request, tools, request.input.lexRules),
   decide: create,
 });
 
@@ -66,7 +61,7 @@ export const updateConfigurationParser = command({
   name: 'updateConfigurationParser',
   input: parserChangesSchema,
   on: 'existing',
-  prepare: (request, tools) => refsOf(request, tools, request.input),
+  prepare: (request, tools) => refsOf(request, tools, request.input.lexRules),
   decide: update,
 });
 
@@ -75,7 +70,7 @@ export const importConfigurationParser = command({
   name: 'importConfigurationParser',
   input: Type.Object({ parser: newParserSchema, overwrite: Type.Boolean() }),
   on: 'any',
-  prepare: (request, tools) => refsOf(request, tools, request.input.parser),
+  prepare: (request, tools) => refsOf(request, tools, request.input.parser.lexRules),
   decide: importOne,
 });
 

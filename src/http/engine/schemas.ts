@@ -70,7 +70,7 @@ export const faultSchema = Type.Object(
     message: Type.String(),
     path: Type.Optional(Type.String({ description: 'JSON pointer into the body, or the name of the parameter' })),
   },
-  { title: 'Fault', additionalProperties: true, description: 'What is wrong, and where' },
+  { title: 'Fault', additionalProperties: true, description: 'The fault, and its place' },
 );
 
 /** `{status: "success", message}`. */

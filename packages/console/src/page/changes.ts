@@ -3,7 +3,7 @@ import type { Operations } from '@automation-platform/client';
 import { isObject, type Members } from '@automation-platform/json';
 import { useMemo } from 'preact/hooks';
 import { changeOptions } from './device.ts';
-import { firstDeviceGroups } from './deviceKinds.ts';
+import { deviceGroups, deviceTemplates } from './deviceKinds.ts';
 import type { FormDocument } from './fields.ts';
 import { useFilling } from './filling.ts';
 import { FieldsOf } from './form.ts';
@@ -12,8 +12,8 @@ import { Actions, type JobOf } from './job.ts';
 import { useLoaded } from './loading.ts';
 import { goTo, place, setQuery } from './location.ts';
 import { Action, Failure, Json, Link, List, pageQuery, reasonAgainst, Section, Shown, Status } from './parts.ts';
-import { call, may, newKeyHeader, read } from './platform.ts';
-import { member, nameOf } from './resource.ts';
+import { call, newKeyHeader, read } from './platform.ts';
+import { firstRows, member, nameOf } from './resource.ts';
 import { typeName } from './run.ts';
 
 type Template = Operations['configuration-manager.searchDeviceTemplates']['answer']['list'][number];
@@ -28,10 +28,8 @@ const confirm = 'configuration-manager.confirmDeviceConfig';
 
 /** The first hundred templates and device groups. */
 const choices = async (): Promise<Choices> => ({
-  templates: may('configuration-manager.searchDeviceTemplates')
-    ? (await call('configuration-manager.searchDeviceTemplates', { body: { options: { limit: 100 } } })).body.list
-    : [],
-  groups: (await firstDeviceGroups()).map(nameOf),
+  templates: await firstRows(deviceTemplates),
+  groups: (await firstRows(deviceGroups)).map(nameOf),
 });
 
 const variablesOf = ({ variables }: Template): Members =>

@@ -4,7 +4,7 @@ import { readVersion } from './edit.ts';
 import { textOf } from './fields.ts';
 import { html } from './html.ts';
 import { descriptions, Link, listQuery, rowsIn, Section, Table, Time } from './parts.ts';
-import { call, may, read } from './platform.ts';
+import { call, read } from './platform.ts';
 import { groupNames, historyOf, idOf, type Kind, ListOf, member, nameOf } from './resource.ts';
 
 type Inventory = Operations['inventory-manager.getInventories']['answer']['results'][number];
@@ -257,7 +257,3 @@ export const deviceTemplates: Kind<DeviceTemplate> = {
   ],
   prefixes: ['/data'],
 };
-
-/** The first hundred device groups; none if the caller may not read them. */
-export const firstDeviceGroups = async (): Promise<readonly DeviceGroup[]> =>
-  may(deviceGroups.reads) ? (await deviceGroups.list({ skip: 0, limit: 100 }, undefined)).rows : [];

@@ -58,6 +58,10 @@ export type Kind<Row> = {
 
 type Props<Row> = { readonly kind: Kind<Row> };
 
+/** The first hundred of a kind; none if the caller may not read them. */
+export const firstRows = async <Row>({ reads, list }: Kind<Row>): Promise<readonly Row[]> =>
+  may(reads) ? (await list({ skip: 0, limit: 100 }, undefined)).rows : [];
+
 /** The list of a kind, of the page that the address says. */
 export const ListOf = <Row>({ kind }: Props<Row>) => {
   const { filter } = place.value.query;

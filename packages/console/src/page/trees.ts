@@ -1,7 +1,7 @@
 import type { Operations } from '@automation-platform/client';
 import type { Members } from '@automation-platform/json';
 import { useState } from 'preact/hooks';
-import { firstDeviceGroups } from './deviceKinds.ts';
+import { deviceGroups as deviceGroupKind } from './deviceKinds.ts';
 import { Editor, readVersion, type Version } from './edit.ts';
 import { isOfTrees, NodeText } from './goldenText.ts';
 import { html } from './html.ts';
@@ -9,7 +9,7 @@ import { useLoaded } from './loading.ts';
 import { goTo, place } from './location.ts';
 import { Action, descriptions, Link, type Listed, listQuery, rowsIn, Section, Shown, Table } from './parts.ts';
 import { call, newKeyHeader, read } from './platform.ts';
-import { historyOf, idOf, type Kind, member, nameOf } from './resource.ts';
+import { firstRows, historyOf, idOf, type Kind, member, nameOf } from './resource.ts';
 
 export type Tree = Operations['configuration-manager.getTree']['answer'];
 export type TreeNode = {
@@ -77,7 +77,10 @@ const DevicesOf = ({ tree: { _id: id }, version, placed: { path: nodePath, node 
   });
   const addGroup = (group: string) => call('configuration-manager.addTreeNodeGroups', withGroup(group));
   const removeGroup = (group: string) => () => call('configuration-manager.removeTreeNodeGroups', withGroup(group));
-  const groups = useLoaded(async () => (deviceGroups.length > 0 ? firstDeviceGroups() : []), [deviceGroups.join()]);
+  const groups = useLoaded(
+    async () => (deviceGroups.length > 0 ? firstRows(deviceGroupKind) : []),
+    [deviceGroups.join()],
+  );
   const nameOfGroup = (group: string): string => groups.value?.find(({ id }) => id === group)?.name ?? group;
   return html`<${Section} title="Devices of the node">
     <${Table} label="Devices of the node" rows=${devices} keyOf=${(name: string) => name} empty=${deviceGroups.length > 0 ? 'The node has its devices by groups alone.' : 'No device is checked against this node.'}

@@ -25,7 +25,7 @@ import {
   within,
 } from './network.ts';
 
-/** What a query is asked of: `text` is the value as it was written, `isNetwork` whether with a prefix. */
+/** The subject of a query: `text` is the value as it was written, `isNetwork` whether with a prefix. */
 export type Asked = { readonly network: Network; readonly text: string; readonly isNetwork: boolean };
 
 type Query = (query: Asked) => Value;
