@@ -1,5 +1,5 @@
 import { masking } from '../domain/configuration-manager/comparing/masking.ts';
-import { wordsOf } from '../domain/configuration-manager/comparing/words.ts';
+import { unmarked, wordsOf } from '../domain/configuration-manager/comparing/words.ts';
 import { redacted } from './failure.ts';
 
 const shortestSecret = 4;
@@ -8,7 +8,7 @@ const shortestSecret = 4;
 export const maskingOf = (lines: readonly string[]) => {
   const byWord = masking([]);
   const secrets = lines.flatMap((line) => {
-    const words = wordsOf(line.trim());
+    const words = wordsOf(unmarked(line).trim());
     const masked = byWord(words);
     return words.filter((word, i) => masked[i] !== word);
   });
@@ -17,7 +17,7 @@ export const maskingOf = (lines: readonly string[]) => {
     quoted
       .split('\n')
       .map((line) => {
-        const words = wordsOf(line.trim());
+        const words = wordsOf(unmarked(line).trim());
         const masked = mask(words);
         return words.every((word, i) => word === masked[i]) ? line : masked.join(' ');
       })

@@ -218,17 +218,21 @@ describe('Copies of configurations', () => {
   });
 
   it('of binary texts are compared as any others', async () => {
-    const texts = ['\u0001\u001b[2J\u0007 a\r\n\u{10FFFF}\n', '\u0001\u001b[2J\u0008 a\r\n\uFFFE\n'];
+    const texts = ['\0\u0001\u001b[2J\u0007 a\r\n\u{10FFFF}\n', '\0\0\u0001\u001b[2J\u0008 a\r\n\uFFFE\n'];
     const copies = texts.map((rawConfig) => ({ name: 'edge-2', rawConfig, description: 'binary' }));
     ok(await service.ask('POST', `${manager}/import/backups`, { backups: copies }));
     const { list } = await search({ filter: { description: 'binary' } });
     const [later, first] = list.map((copy: { readonly _id: string }) => copy._id);
     const of = async (id: string): Promise<string> => ok(await get(id)).rawConfig;
     assert.deepEqual([await of(first), await of(later)].sort(), [...texts].sort());
-    const body = { id: first, nextId: later, collection: 'backups', nextCollection: 'backups' };
-    const parts: readonly (readonly [number, string])[] = ok(await service.ask('PUT', `${manager}/lookup_diff`, body));
-    const side = (other: number): string => parts.flatMap(([kind, text]) => (kind === other ? [] : [text])).join('');
-    assert.deepEqual([side(1), side(-1)], [await of(first), await of(later)]);
+    for (const type of ['word', 'line', 'char']) {
+      const body = { id: first, nextId: later, collection: 'backups', nextCollection: 'backups', options: { type } };
+      const parts: readonly (readonly [number, string])[] = ok(
+        await service.ask('PUT', `${manager}/lookup_diff`, body),
+      );
+      const side = (other: number): string => parts.flatMap(([kind, text]) => (kind === other ? [] : [text])).join('');
+      assert.deepEqual([side(1), side(-1)], [await of(first), await of(later)], type);
+    }
   });
 
   it('of devices of a hidden inventory are hidden', async () => {

@@ -21,7 +21,7 @@ describe('Logins to devices', () => {
   let logins: (readonly [username: string, password: string])[] = [];
   let n = 0;
 
-  const serve = (hostKey?: string): void => {
+  const serve = (hostKey?: string, loggedIn = (): void => undefined): void => {
     logins = [];
     const played: Played = { received: [], running: [...recorded.lines] };
     const auth = (context: AuthContext): void => {
@@ -30,8 +30,12 @@ describe('Logins to devices', () => {
         return;
       }
       logins.push([context.username, context.method === 'password' ? context.password : context.method]);
-      if (context.username === 'ops' && context.method === 'password' && context.password === secret) context.accept();
-      else context.reject([]);
+      if (context.username !== 'ops' || context.method !== 'password' || context.password !== secret) {
+        context.reject([]);
+        return;
+      }
+      context.accept();
+      loggedIn();
     };
     device.behave(speaks({ ...(hostKey !== undefined && { hostKey }), shell: play(recorded, {}, played), auth }));
   };
@@ -87,6 +91,22 @@ describe('Logins to devices', () => {
       ok(await admin('POST', at(name, '/hostKey'), { accept: other.fingerprint }));
       ok(await admin('GET', at(name, '/isAlive')));
       assert.equal(logins.length, 1);
+    });
+
+    it('that change between two calls are looked at before each one', async () => {
+      const name = await made({ user: 'ops', password: secret });
+      const { fingerprint: shown } = ok(await admin('POST', at(name, '/hostKey'), {}));
+      serve(other.hostKey);
+      refused(await admin('POST', at(name, '/hostKey'), { accept: shown }), 409, /accept/);
+      refused(await admin('GET', at(name, '/hostKey')), 404);
+      serve();
+      ok(await admin('POST', at(name, '/hostKey'), { accept: shown }));
+      const change = { config: { config: 'hostname x\n' }, options: { backup: true } };
+      // The copy before the change is read with the key that is pinned, and the next session shows another one.
+      serve(undefined, () => serve(other.hostKey));
+      refused(await admin('POST', at(name, '/configuration'), change), 502, /not the one that is pinned/);
+      assert.deepEqual(logins, []);
+      assert.ok(ok(await admin('GET', `${manager}/backups?device=${name}&at=2100-01-01T00:00:00Z`)));
     });
 
     it('end with their host and port, and when they are removed', async () => {

@@ -103,44 +103,6 @@ describe('Devices of inventories', () => {
     assert.deepEqual(ok(await admin('GET', at('edge-1', '/isAlive'))), { alive: true, reachable: true });
   });
 
-  it('are reached under any name', async () => {
-    const strange = ['a/b', '%2F', '%2e%2e', 'a%2Fb', 'constructor', '__proto__', 'ä €', 'x'.repeat(256)];
-    // No URL has these as a segment.
-    const dots = ['.', '..'];
-    await make(
-      'strange',
-      [...strange, ...dots].map((name) => lab(name)),
-    );
-    for (const name of [...strange, ...dots])
-      assert.deepEqual(names(await listed({ filter: { name }, exactMatch: true })), [name]);
-    for (const name of strange) {
-      assert.equal(ok(await admin('GET', at(name))).name, name);
-      const node = `${inventories}/inventories/strange/nodes/${encodeURIComponent(name)}`;
-      assert.equal(ok(await admin('GET', node)).name, name);
-      ok(await admin('PATCH', node, { tags: ['new'] }));
-      ok(await admin('DELETE', node));
-      refused(await admin('GET', at(name)), 404);
-    }
-    assert.equal(ok(await admin('GET', `${inventories}/inventories/strange`)).nodeCount, dots.length);
-  });
-
-  it('do not lead inside', async () => {
-    await make('inside', [
-      {
-        name: 'loop',
-        attributes: {
-          host: '127.0.0.1',
-          protocol: 'ssh',
-          user: 'u',
-          password: 'p',
-          hostKey: `SHA256:${'A'.repeat(43)}`,
-        },
-      },
-      { name: 'web', attributes: { host: 'x', protocol: 'http', baseUrl: 'http://[::ffff:127.0.0.1]:1/' } },
-    ]);
-    for (const name of ['loop', 'web']) refused(await admin('GET', at(name, '/configuration')), 502, /OUTBOUND_ALLOW/);
-  });
-
   /** Requests that name a device, and the answer to each without what says which name it was. */
   const requests: Readonly<Record<string, (ask: Ask, name: string) => Promise<any>>> = {
     'GET device': (ask, name) => ask('GET', at(name)),
@@ -160,6 +122,88 @@ describe('Devices of inventories', () => {
       ask('GET', `${manager}/backups?device=${encodeURIComponent(name)}&at=2027-01-01T00:00:00Z`),
     RunCommandTemplate: (ask, name) => ask('POST', '/mop/RunCommandTemplate', { template: 'one', devices: [name] }),
   };
+
+  it('are reached under any name', async () => {
+    const strange = ['a/b', '%2F', '%2e%2e', 'a%2Fb', 'constructor', '__proto__', 'ä €', 'x'.repeat(256)];
+    const refusedOfLab: Readonly<Record<string, number>> = { 'POST hostKey': 422, 'POST confirm': 409 };
+    // No URL has these as a segment.
+    const dots = ['.', '..'];
+    await make(
+      'strange',
+      [...strange, ...dots].map((name) => lab(name)),
+    );
+    for (const name of [...strange, ...dots])
+      assert.deepEqual(names(await listed({ filter: { name }, exactMatch: true })), [name]);
+    for (const name of strange) {
+      for (const [title, request] of Object.entries(requests))
+        assert.equal((await request(admin, name)).status, refusedOfLab[title] ?? 200, `${title} ${name}`);
+      assert.equal(ok(await admin('GET', at(name))).name, name);
+      const node = `${inventories}/inventories/strange/nodes/${encodeURIComponent(name)}`;
+      assert.equal(ok(await admin('GET', node)).name, name);
+      ok(await admin('PATCH', node, { tags: ['new'] }));
+      ok(await admin('DELETE', node));
+      refused(await admin('GET', at(name)), 404);
+    }
+    assert.equal(ok(await admin('GET', `${inventories}/inventories/strange`)).nodeCount, dots.length);
+  });
+
+  it('are found by tags of every sign', async () => {
+    const tags = [
+      '%',
+      '/',
+      '..',
+      '"',
+      "'",
+      '<b>',
+      '$(x)',
+      '*',
+      'a b',
+      'ß',
+      '😀',
+      '__proto__',
+      'constructor',
+      'x'.repeat(256),
+    ];
+    await make('tagged', [
+      { ...lab('signs'), tags },
+      { ...lab('all-in-one'), tags: [tags.slice(0, -1).join('')] },
+    ]);
+    for (const tag of tags) {
+      const { nodes } = ok(await admin('POST', `${inventories}/tags/search`, { tagIdentifiers: [tag] })).result;
+      assert.deepEqual(names({ list: nodes }), ['signs'], tag);
+      assert.deepEqual(names(await listed({ filter: { tags: [tag], inventory: 'tagged' } })), ['signs'], tag);
+      const name = `tagged ${++n}`;
+      ok(await admin('POST', `${manager}/devicegroup`, { name, query: { tags: [tag], inventory: 'tagged' } }));
+      const group = ok(await admin('GET', `${manager}/deviceGroups/${encodeURIComponent(name)}`));
+      assert.deepEqual(group.devices, ['signs'], tag);
+    }
+    refused(await admin('POST', `${inventories}/tags/search`, { tagIdentifiers: ['a\0'] }), 400, /tagIdentifiers\/0/);
+  });
+
+  it('do not lead inside', async () => {
+    const login = { user: 'u', password: 'p', hostKey: `SHA256:${'A'.repeat(43)}` };
+    const inside: Readonly<Record<string, object>> = {
+      loop: { host: '127.0.0.1', ...login },
+      name: { host: 'localhost', ...login },
+      link: { host: '169.254.169.254', ...login },
+      none: { host: '0', ...login },
+      web: { host: 'x', protocol: 'http', baseUrl: 'http://[::ffff:127.0.0.1]:1/' },
+      behind: { host: '192.0.2.1', ...login, jumpHost: 'loop' },
+    };
+    await make(
+      'inside',
+      Object.entries(inside).map(([name, attributes]) => ({ name, attributes })),
+    );
+    const calling = Object.entries(requests).filter(([title]) => !/device|confirm|of a time|RunCommand/.test(title));
+    for (const name of Object.keys(inside))
+      for (const [title, request] of calling) {
+        if (name === 'web' && title === 'POST hostKey') continue;
+        const { status, text } = await request(admin, name);
+        assert.equal(status, title === 'GET isAlive' ? 200 : 502, `${title} ${name}`);
+        assert.match(text, /OUTBOUND_ALLOW/, `${title} ${name}`);
+      }
+  });
+
   const operations: readonly (readonly [operation: string, inputs: (word: string) => Record<string, unknown>])[] = [
     ['ConfigurationManager.getDevice', (name) => ({ name })],
     ['ConfigurationManager.isAlive', (name) => ({ name })],

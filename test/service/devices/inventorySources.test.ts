@@ -202,7 +202,8 @@ describe('Sources of inventories', () => {
     const hostvars = Object.fromEntries(
       names.map((name) => [name, name === '..' ? attributes : { ansible_host: 'x' }]),
     );
-    const groups = Object.fromEntries(tags.map((tag) => [tag, { hosts: names }]));
+    const circle = Object.fromEntries(tags.map((tag, n) => [tag, { children: [tags.at(n - 1)] }]));
+    const groups = { ...circle, [tags[0] ?? '']: { ...circle[tags[0] ?? ''], hosts: names } };
     const text = JSON.stringify({ _meta: { hostvars }, ...groups });
     const { status, variables, error } = await synced('Odd', { source: { type: 'ansible', text } });
     assert.deepEqual([status, variables.counts?.added], ['complete', names.length], JSON.stringify(error));
@@ -233,6 +234,7 @@ describe('Sources of inventories', () => {
       [`${lines(10)}n1\n`, /more than once/],
       [`${lines(10)}${'x'.repeat(257)}\n`, /name or tags/],
       [`name,port\n${'n0,x\n'}`, /port/],
+      ['name,tags\nn0,a\0b\n', /name or tags/],
     ] as const) {
       const { status, error } = await synced('Kept', csv(text));
       assert.equal(status, 'error', text);

@@ -147,7 +147,13 @@ describeSsh('The adapter ssh, with a real server,', (server) => {
   });
 
   it('refuses lines that are keys rather than text', async () => {
-    await assert.rejects(adapter().apply(device(), 'hostname x\u0003', {}, patient()), /control characters/);
+    for (const key of ['\0', '\u0003', '\u0004', '\u001a', '\u001b[A', '\u007f'])
+      for (const options of [{}, { dryRun: true }, { replace: true }])
+        await assert.rejects(
+          adapter().apply(device(), `hostname x${key}\n`, options, patient()),
+          /control characters/,
+          JSON.stringify(key),
+        );
     await assert.rejects(adapter().run(device(), 'show version\nreload', patient()), /one line/);
   });
 

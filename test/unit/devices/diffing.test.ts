@@ -11,7 +11,7 @@ import { unifiedDiff } from '../../../src/domain/configuration-manager/diffing/u
 import { typeOf } from '../../../src/southbound/types/table.ts';
 
 const items = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 12 });
-const word = fc.constantFrom('a', 'b', ' ', '\n', '\n', 'password ', '"a b"', '\t', '\u{1F600}');
+const word = fc.constantFrom('a', 'b', ' ', '\n', '\n', 'password ', '"a b"', '\t', '\0', '\u{1F600}');
 const text = fc.array(word, { maxLength: 30 }).map((words) => words.join(''));
 
 /** The fewest items to remove and to add, by the table of all pairs. */
@@ -79,9 +79,10 @@ describe('Differences of texts', () => {
   });
 
   it('show a changed secret as removed and added, and nowhere in clear', () => {
-    for (const unit of diffUnits) {
-      const parts = diffTexts('enable secret 5 $1$one$x\nend', 'enable secret 5 $1$two$x\nend', unit);
-      assert.ok(!JSON.stringify(parts).includes('$1$'));
+    for (const [unit, before] of diffUnits.flatMap((unit) => ['', '\0', 'a\0'].map((text) => [unit, text] as const))) {
+      const [first, second] = ['one', 'two'].map((word) => `${before}enable secret 5 hidden-${word}\nend`);
+      const parts = diffTexts(first ?? '', second ?? '', unit);
+      assert.ok(!JSON.stringify(parts).includes('hidden'), JSON.stringify(parts));
       for (const side of [-1, 1])
         assert.ok(
           parts.some(([of, part]) => of === side && part.includes('********')),

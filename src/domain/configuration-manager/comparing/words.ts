@@ -72,6 +72,9 @@ export const wordsOf = (text: string, cutting: Cutting = cuttings.line): readonl
   return words;
 };
 
+/** A line that no reader has marked, as long as it is: its own NULs are blanks. */
+export const unmarked = (line: string): string => line.replaceAll(mark, ' ');
+
 export const isBlank = (text: string, at: number): boolean => text[at] === ' ' || text[at] === '\t';
 
 /** A line with one blank between words. */

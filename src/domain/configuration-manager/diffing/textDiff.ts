@@ -1,5 +1,5 @@
 import { masking } from '../comparing/masking.ts';
-import { wordsOf } from '../comparing/words.ts';
+import { unmarked, wordsOf } from '../comparing/words.ts';
 import { changedItems, piecesOf } from './changedItems.ts';
 
 /** The unit of a comparison. */
@@ -16,17 +16,19 @@ const maskWords = masking([]);
 
 /** The words of a line and the blanks between them. A word that is a secret is masked in the text. */
 const wordTokens = (line: string): readonly Token[] => {
-  const words = wordsOf(line);
+  const readable = unmarked(line);
+  const words = wordsOf(readable);
   const masked = maskWords(words);
   const tokens: Token[] = [];
   let at = 0;
   for (const [i, word] of words.entries()) {
     if (word === '') continue;
-    const start = line.indexOf(word, at);
+    const start = readable.indexOf(word, at);
     if (start > at) tokens.push(plain(line.slice(at, start)));
+    const own = line.slice(start, start + word.length);
     const text = masked[i] ?? word;
     // A word that is a secret here equals no word that is none elsewhere.
-    tokens.push(text === word ? plain(word) : { key: `\0${word}`, text });
+    tokens.push(text === word ? plain(own) : { key: `\0${own}`, text });
     at = start + word.length;
   }
   if (at < line.length) tokens.push(plain(line.slice(at)));
