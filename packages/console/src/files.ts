@@ -25,8 +25,6 @@ const beside = (name: string, file: string): string => join(dirname(requiring.re
 
 /** The modules that the page imports by their names. */
 const named: Readonly<Record<string, () => string>> = {
-  '@automation-platform/client': () => beside('@automation-platform/client/package.json', 'dist/index.js'),
-  '@automation-platform/json': () => beside('@automation-platform/json/package.json', 'dist/index.js'),
   '@dagrejs/dagre': () => beside('@dagrejs/dagre', 'dagre.esm.js'),
   '@preact/signals': () => beside('@preact/signals', 'signals.mjs'),
   '@preact/signals-core': () => beside('@preact/signals-core', 'signals-core.mjs'),

@@ -88,11 +88,11 @@ describeInBrowser('console: devices, compliance, triggers, time, people', () => 
     const page = await newPage();
     let come = (): void => undefined;
     const late = new Promise<void>((resolve) => (come = resolve));
-    await page.route(/\/page\/now\.js$/, (route) => late.then(() => route.continue()));
+    await page.route(/\/page\/now-\w+\.js$/, (route) => late.then(() => route.continue()));
     await page.enter('/now');
     await page.view('/triggers');
     await page.getByRole('link', { name: 'A link is down' }).waitFor();
-    const loaded = page.waitForResponse(/\/page\/now\.js$/);
+    const loaded = page.waitForResponse(/\/page\/now-\w+\.js$/);
     come();
     await (await loaded).finished();
     await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100)));

@@ -32,6 +32,9 @@ const nameOfView = (): string => {
   return Object.hasOwn(views, name) ? name : '';
 };
 
+// The view comes while the platform says who is logged in. A failure is shown when the view is opened.
+views[nameOfView()]?.load().catch(() => undefined);
+
 const liveWords = {
   off: '',
   connecting: 'Connecting',

@@ -23,6 +23,24 @@ describe('files of the console', () => {
       }
   });
 
+  /** The scripts that a view needs. */
+  const scriptsOf = (view: string): ReadonlySet<string> => {
+    const found = new Set(scripts().filter((path) => path.includes(`/page/${view}-`)));
+    assert.equal(found.size, 1, view);
+    for (const path of found)
+      for (const [, name] of textOf(path).matchAll(/\b(?:from|import)\s*"(\.[^"\n]+)"/g))
+        found.add(new URL(name!, `http://x/${path}`).pathname.slice(1));
+    return found;
+  };
+
+  it('are few: less than ten for the start, and less than ten more for a view', () => {
+    assert.ok(loaded.first.length < 10, loaded.first.join(' '));
+    for (const view of ['now', 'run', 'jobs', 'devices', 'compliance', 'automations', 'triggers', 'time', 'people']) {
+      const more = [...scriptsOf(view)].filter((path) => !loaded.first.includes(path));
+      assert.ok(more.length > 0 && more.length < 10, more.join(' '));
+    }
+  });
+
   it('use nothing of Node', () => {
     for (const path of scripts()) assert.doesNotMatch(textOf(path), /from ?["']node:|\bBuffer\.|\bprocess\.\w/, path);
   });
@@ -53,9 +71,8 @@ describe('files of the console', () => {
 
     it(`have less than 250 kB in all as ${coding}, the first view less than 80 kB`, () => {
       const styles = [...loaded.files.keys()].filter((path) => path.endsWith('/console.css'));
-      const now = scripts().filter((path) => /\/page\/(now|inbox|form|filling|fields)\.js$/.test(path));
       assert.ok(sizeOf(loaded.files.keys()) < 250_000, `${sizeOf(loaded.files.keys())} bytes`);
-      const first = new Set([...loaded.first, ...styles, ...now]);
+      const first = new Set([...loaded.first, ...styles, ...scriptsOf('now')]);
       assert.ok(sizeOf(first) < 80_000, `${sizeOf(first)} bytes`);
     });
   }
