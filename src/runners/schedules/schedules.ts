@@ -27,7 +27,7 @@ import type { EventStore, StoredEvent } from '../../store/port.ts';
 import { schedulesReader } from '../../store/readers.ts';
 import { unlessUnusable } from '../../store/reading/persistently.ts';
 import { type Pauses, type Reading, reader, type Term } from '../../store/reading/reader.ts';
-import { settledEarlier } from '../triggers/earlier.ts';
+import { lastRefusedOf, settledEarlier } from '../triggers/earlier.ts';
 import { refusals } from '../triggers/refusals.ts';
 import type { Retried } from '../triggers/retrying.ts';
 import { clocksApart, scheduleClock } from './clock.ts';
@@ -146,8 +146,17 @@ const firedReading =
   ({ store, starting, gatherMs, log }: ReaderNeeds) =>
   async ({ from, signal, fail }: Term): Promise<Reading<StoredEvent>> => {
     const { start, refuse, park, instantOf } = starting(signal);
-    const settledBefore = await settledEarlier(store, from, () => undefined);
-    const refused = refusals({ store: refuse, lastRefused: new Map(), signal, gatherMs, fail, log });
+    const lastRefused = new Map<string, string>();
+    const settledBefore = await settledEarlier(store, from, ({ trigger, event }) => lastRefused.set(trigger, event));
+    const refused = refusals({
+      store: async (trigger, some, after) =>
+        refuse(trigger, some, after ?? (await lastRefusedOf(store, trigger, from))),
+      lastRefused,
+      signal,
+      gatherMs,
+      fail,
+      log,
+    });
     const atPlace = places(
       () => mostStarting,
       () => pause(restMs),

@@ -4,14 +4,12 @@ import type { TriggerRuns } from '../../commands/operations-manager/triggerRuns.
 import type { Actor } from '../../domain/engine/core.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
 import { job } from '../../domain/operations-manager/jobs.ts';
-import { triggerRuns } from '../../domain/operations-manager/triggerRuns.ts';
 import { trigger } from '../../domain/operations-manager/triggers.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';
-import type { Started } from '../triggers/firing.ts';
+import type { Refusal, Started } from '../triggers/firing.ts';
 import { outcomes } from '../triggers/outcomes.ts';
 import { readOf } from '../triggers/read.ts';
-import type { Refused } from '../triggers/refusals.ts';
 
 export type StartingNeeds = {
   readonly handle: Handle;
@@ -35,7 +33,7 @@ const firedIn = (event: StoredEvent): Recorded<Fired> => {
   return read as Recorded<Fired>; // only events of this type come here
 };
 
-const noSuchTrigger = { refusal: { reason: 'gone', message: 'No such trigger' } } as const;
+const noSuchTrigger = { reason: 'gone', message: 'No such trigger' } as const;
 
 /** The outcomes of instants that have fired: each function stores one of the outcomes. */
 export const starting = (needs: StartingNeeds, signal: AbortSignal) => {
@@ -45,15 +43,17 @@ export const starting = (needs: StartingNeeds, signal: AbortSignal) => {
   const actorOf = async (account: unknown): Promise<Actor | undefined> =>
     typeof account === 'string' ? (await viewerOf(account))?.actor : undefined;
 
+  /** The refusal, unless there is a job: another leader may have started it before the trigger changed. */
+  const refusedUnlessStarted = async ({ data, metadata }: Recorded<Fired>, refusal: Refusal): Promise<Started> =>
+    job.exists(await tools.state(job, data.job)) ? { job: data.job, at: metadata.at, isNew: false } : { refusal };
+
   /** Starts the job of an instant, by what the trigger and its automation say now. */
   const start = async (event: StoredEvent): Promise<Started> => {
-    const { id, stream, data, metadata } = firedIn(event);
+    const fired = firedIn(event);
+    const { id, stream, data, metadata } = fired;
     const { id: triggerId } = splitStream(stream);
     const { exists, content } = await tools.state(trigger, triggerId);
-    if (!exists || content?.type !== 'schedule') {
-      const isStarted = job.exists(await tools.state(job, data.job));
-      return isStarted ? { job: data.job, at: metadata.at, isNew: false } : noSuchTrigger;
-    }
+    if (!exists || content?.type !== 'schedule') return refusedUnlessStarted(fired, noSuchTrigger);
     const target = await tools.state(automation, content.actionId);
     const signature = await tools.signature(trigger, triggerId);
     const done = await run({
@@ -67,7 +67,10 @@ export const starting = (needs: StartingNeeds, signal: AbortSignal) => {
       about: { operation, requestId: id, correlation: metadata.$correlationId, causation: id },
       signal,
     });
-    if ('refused' in done) return { refusal: { reason: done.refused.reason, message: done.refused.message } };
+    if ('refused' in done) {
+      const { reason, message } = done.refused;
+      return refusedUnlessStarted(fired, { reason, message });
+    }
     if (done.job.changed) {
       outcome('job');
       ran(triggerId, data.job, done.at);
@@ -78,11 +81,7 @@ export const starting = (needs: StartingNeeds, signal: AbortSignal) => {
   return {
     start,
     instantOf: (event: StoredEvent): number => firedIn(event).data.instant,
-    /** Stores refusals of a trigger's runs, unless they are stored already. */
-    refuse: async (id: string, refused: Refused): Promise<void> => {
-      const { last } = await tools.state(triggerRuns, id);
-      if (last !== refused.event) await refuse(id, refused, last);
-    },
+    refuse,
     park: (event: StoredEvent, error: unknown, attempts: number): Promise<void> =>
       park(event, { trigger: splitStream(event.stream).id, error, attempts }),
   };

@@ -24,6 +24,18 @@ export const refusedIn = (event: StoredEvent): { readonly trigger: string; reado
   return typeof named === 'string' ? { trigger: id, event: named } : undefined;
 };
 
+/** The event that the last refusal of a trigger's firings up to a position names; undefined without any. */
+export const lastRefusedOf = async (
+  store: Pick<EventStore, 'read'>,
+  trigger: string,
+  position: number,
+): Promise<string | undefined> => {
+  let last: string | undefined;
+  for await (const events of store.read(`${triggerRuns.category}-${trigger}`))
+    for (const event of events) if (event.position <= position) last = refusedIn(event)?.event ?? last;
+  return last;
+};
+
 /**
  * Reads the log from a position to its head, to find out which firings earlier readers have settled without a job: the
  * checkpoint may lag behind what they stored. Refusals of a trigger are stored in the order of its events, and after

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
 import { deleteAutomation } from '../../../src/commands/operations-manager/automations.ts';
+import { RunRefused } from '../../../src/commands/operations-manager/triggerRuns.ts';
 import { jobOfInstant, settleSchedule } from '../../../src/commands/operations-manager/triggerSchedules.ts';
 import { deleteTrigger } from '../../../src/commands/operations-manager/triggers.ts';
 import { newLeadership } from '../../../src/concurrency/leadership.ts';
@@ -654,6 +655,65 @@ describe('Schedules on nodes', () => {
     await planners.change('rights', { firstRunAt: midnight + minute });
     await pass(minute);
     assert.deepEqual(await jobsOf('rights'), [minute]);
+  });
+
+  it('do not refuse a run whose job another leader has started meanwhile', async () => {
+    await planners.schedule('s', { firstRunAt: midnight });
+    const { run: starts } = triggerRunsOn(node);
+    let refusals = 0;
+    const { status } = await run({
+      run: async (one) => {
+        const started = await starts(one);
+        if (one.trigger.id !== 's') return started;
+        refusals++;
+        return { refused: new RunRefused('disabled', new RequestError('conflict', 'The trigger is disabled')) };
+      },
+    });
+    await pass(hour);
+    await until(() => refusals > 0 && status().starting === 0);
+    assert.deepEqual([await jobsOf('s'), await eventsOf(log.store, 'runsRefused')], [[0], []]);
+  });
+
+  it('are refused once each by two leaders, of which one knows less', async () => {
+    const other = await start();
+    const followers = [newLeadership(), newLeadership()] as const;
+    await planners.schedule('s', { firstRunAt: midnight, repeatInterval: hour });
+    const { run: starts } = triggerRunsOn(node);
+    let isStored = (): void => undefined;
+    const stored = new Promise<void>((resolve) => {
+      isStored = resolve;
+    });
+    let goOn = (): void => undefined;
+    const last = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    await run({
+      leadership: followers[0],
+      // It has not come to the last run while the other one refuses it.
+      run: async (one) => {
+        if (one.instant === midnight + 2 * hour) await last;
+        return starts(one);
+      },
+    });
+    const handle: typeof node.handle = async (command, request) => {
+      if (command.name === 'noteRefusals') await stored;
+      return other.handle(command, request);
+    };
+    await run({ leadership: followers[1], handle }, other);
+    for (let n = 0; n < 3; n++) {
+      clocks.pass(hour);
+      await until(async () => (await decided()).length === n + 1);
+    }
+    await planners.change('s', { enabled: false });
+    const counted = async () =>
+      (await eventsOf(log.store, 'runsRefused')).reduce((sum, { data }) => sum + data.count, 0);
+    for (const each of followers) each.set(true);
+    await until(async () => (await counted()) === 2, 'what the first one refuses');
+    isStored();
+    await until(async () => (await counted()) > 2, 'what the second one refuses');
+    goOn();
+    await until(() => running.every((each) => each.status().starting === 0), 'the ends of all runs');
+    assert.equal(await counted(), 3);
   });
 
   it('park a run that fails for a reason of the service, and only it', async () => {
