@@ -13,6 +13,7 @@ import {
   type StoredEvent,
   WrongRevision,
 } from '../../src/store/port.ts';
+import { anyCharacter } from './anyText.ts';
 
 export const newStream = (): string => `thing-${randomUUID()}`;
 
@@ -152,8 +153,8 @@ export const storeContract = (name: string, open: (folder: string) => Promise<Ev
           fc.asyncProperty(
             fc.array(
               fc.tuple(
-                fc.jsonValue({ stringUnit: 'binary' }),
-                fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue({ stringUnit: 'binary' })),
+                fc.jsonValue({ stringUnit: anyCharacter }),
+                fc.dictionary(fc.string({ unit: anyCharacter }), fc.jsonValue({ stringUnit: anyCharacter })),
               ),
               { minLength: 1, maxLength: 5 },
             ),
@@ -321,7 +322,7 @@ export const storeContract = (name: string, open: (folder: string) => Promise<Ev
         assert.equal(count, 3);
       });
       it('can go on from the position of any part', async () => {
-        for (let n = 0; n < 4; n++) await append(newStream(), -1, newEvents(400));
+        for (let n = 0; n < 3; n++) await append(newStream(), -1, newEvents(400));
         const parts = await batches(start);
         const all = parts.flatMap(({ events }) => events);
         assert.ok(parts.length > 1);
@@ -333,7 +334,7 @@ export const storeContract = (name: string, open: (folder: string) => Promise<Ev
             all.slice(seen).map(({ id }) => id),
           );
         }
-        assert.equal(seen, 1600);
+        assert.equal(seen, 1200);
       });
       it('gives only types that begin with one of the prefixes', async () => {
         const types = ['@a/one:x', '@a/two:x', '@a/one:y', '@b/one:x', '@A/one:x', '@a%one:x'];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { temporaryFolder } from '../../support/process.ts';
@@ -8,11 +8,6 @@ import { adminPassword, startService, type TestService } from '../../support/ser
 
 const run = promisify(execFile);
 const root = new URL('../../../', import.meta.url).pathname;
-const settings = ['json', 'build.json', 'client.json', 'package.json'].map((name) => `tsconfig.${name}`);
-// With what was built before, the build only looks for changes.
-const built = existsSync(join(root, 'dist')) ? ['dist'] : [];
-const sources = [...built, 'package.json', ...settings, '.npmrc', 'src', 'packages'];
-
 /** A program of others, which publishes an event and subscribes to it. */
 const program = `
 import { calls, type PlatformEvent, subscribe } from '@automation-platform/client';
@@ -36,17 +31,10 @@ describe('the package, as npm run package makes it', function () {
   let tarball: string;
   before(async () => {
     service = await startService();
-    const checkout = join(folder, 'checkout');
-    for (const source of sources)
-      cpSync(join(root, source), join(checkout, source), { recursive: true, preserveTimestamps: true });
-    // Links where the file system can: the links to our packages within must lead to those of the checkout.
-    const [from, to] = [join(root, 'node_modules'), join(checkout, 'node_modules')];
-    await run('cp', ['-al', from, to]).catch(() => run('cp', ['-a', from, to]));
-    await run('npm', ['run', '--silent', 'package', '--', '--silent', '--pack-destination', folder], { cwd: checkout });
-    await run('npm', ['run', '--silent', 'package:client', '--', '--silent', '--pack-destination', folder], {
-      cwd: checkout,
-    });
-    const { name, version } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
+    // `npm test` has built before: each build only looks for changes.
+    for (const script of ['package', 'package:client'])
+      await run('npm', ['run', '--silent', script, '--', '--silent', '--pack-destination', folder], { cwd: root });
+    const { name, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     tarball = join(folder, `${name}-${version}.tgz`);
     mkdirSync(installed, { recursive: true });
     // What npm does with a package when it installs it. The packages that the service needs are not needed here.

@@ -46,7 +46,7 @@ describe('Sessions whose service is killed', function () {
     return ids.map((id) => all.filter(({ data }) => data.sessionId === id).map(({ data }) => data.status));
   };
 
-  beforeEach(async () => {
+  before(async () => {
     folder = temporaryFolder();
     agents = await webhookServer({
       '/hang': () => undefined,
@@ -67,7 +67,7 @@ describe('Sessions whose service is killed', function () {
       template: '{% for i in range(20000) %}{% endfor %}done',
     });
   });
-  afterEach(async () => {
+  after(async () => {
     await server.stop();
     agents.close();
     rmSync(folder, { recursive: true, force: true });
@@ -112,20 +112,15 @@ describe('Sessions whose service is killed', function () {
     });
   }
 
-  it('stay as they ended', async () => {
+  it('stay as they ended, and are told of after a kill between their end and the telling', async () => {
     const id = await run('complete');
     const before = await ended(id);
     await told(id);
+    const ids = await Promise.all(Array.from({ length: 15 }, () => run('complete')));
     await kill('SIGKILL');
     await start();
     assert.deepEqual(await ask('GET', `/sessions/${id}`), before);
     assert.deepEqual([calls(id), await told(id)], [1, [['COMPLETE']]]);
-  });
-
-  it('are told of after a kill between their end and the telling', async () => {
-    const ids = await Promise.all(Array.from({ length: 30 }, () => run('complete')));
-    await kill('SIGKILL');
-    await start();
     // Some were sent and not heard of, or about to be sent: the agent reports again.
     for (const id of ids) await server.ask('POST', `${path}/sessions/${id}/complete`, {});
     for (const id of ids) await ended(id);

@@ -145,21 +145,83 @@ describe('moving a log', function () {
       );
     });
 
-    it('is NDJSON with a head, a checksum after 10,000 lines, and an end that says that it is not signed', async () => {
-      made('a', 10_050);
-      await exportTo('a');
-      const lines = linesOf().map((line) => JSON.parse(line));
-      const { log, format, readers } = lines[0].export;
-      assert.deepEqual([log, format, readers], [await idOf('a'), 1, {}]);
-      assert.deepEqual(
-        lines.flatMap(({ checksum }, n) => (checksum === undefined ? [] : [n])),
-        [10_000],
-      );
-      const { events, key, signature } = lines.at(-1).end;
-      assert.deepEqual([events, key, signature], [10_050, null, null]);
-      assert.equal(lines.length, 10_050 + 3);
-      await importTo('b');
-      assert.deepEqual(await eventsOf('b'), await eventsOf('a'));
+    describe('of more than ten thousand events', () => {
+      /** The lines of an export. */
+      let good: readonly string[];
+      before(async () => {
+        folder = temporaryFolder();
+        made('a', 10_050);
+        await exportTo('a');
+        good = linesOf();
+        rmSync(folder, { recursive: true });
+      });
+
+      it('is NDJSON with a head, a checksum after 10,000 lines, and an end that says that it is not signed', () => {
+        const lines = good.map((line) => JSON.parse(line));
+        const { log, format, readers } = lines[0].export;
+        assert.deepEqual([typeof log, format, readers], ['string', 1, {}]);
+        assert.deepEqual(
+          lines.flatMap(({ checksum }, n) => (checksum === undefined ? [] : [n])),
+          [10_000],
+        );
+        const { events, key, signature } = lines.at(-1).end;
+        assert.deepEqual([events, key, signature], [10_050, null, null]);
+        assert.equal(lines.length, 10_050 + 3);
+      });
+
+      it('names the first line that is wrong, and stores nothing of its ten thousand', async () => {
+        const altered = (n: number, from: string | RegExp, to: string): string[] =>
+          good.map((line, at) => (at === n ? line.replace(from, to) : line));
+        const cases: readonly (readonly [string, readonly string[], RegExp])[] = [
+          ['an event that is altered', altered(4, '\\"g4\\"', '\\"g5\\"'), /^Error|line 5: .*not what was written/],
+          [
+            'an event of another tool that is altered',
+            altered(10, 'position\\":10', 'position\\":11'),
+            /line 11: .*not what was written/,
+          ],
+          ['a line that is no JSON', altered(6, '{', '['), /line 7: it is no JSON object/],
+          ['a line that is missing', good.toSpliced(200, 1), /line \d+: /],
+          ['lines in another order', good.toSpliced(200, 2, good[201]!, good[200]!), /line 202: position 200 follows/],
+          ['a checksum that is altered', altered(10_000, /"checksum":"./, '"checksum":"x'), /line 10001: the checksum/],
+          ['a checksum that is missing', good.toSpliced(10_000, 1), /line 10001: a checksum is missing/],
+          ['an end that counts wrongly', altered(10_052, '10050', '10051'), /line 10053: the end counts 10051/],
+          ['a digest that is altered', altered(10_052, /"digest":"./, '"digest":"-'), /line 10053: the digest/],
+          ['a file without its end', good.slice(0, -1), /line 10053: the export has no end/],
+          ['something after the end', [...good, '{}'], /line 10054: nothing follows/],
+          ['another file', ['{"a":1}'], /line 1: this is no export/],
+          ['a later format', altered(0, '"format":1', '"format":2'), /line 1: .*not 2/],
+        ];
+        for (const [n, [what, lines, message]] of sampled(cases, 3).entries()) {
+          writeLines(lines);
+          await assert.rejects(importTo(`b${n}`), message, what);
+          assert.ok(!existsSync(fileOf(`b${n}`)), `${what}: there is no log`);
+          const begun = join(folder, `b${n}`, 'importing', 'events.db');
+          const store = await openSqliteReader(begun);
+          const line = Number(/line (\d+)/.exec(String(message))?.[1] ?? 1);
+          const stored = line > 10_053 ? 10_050 : 9_999;
+          assert.equal(await store.head(), line > 10_001 ? stored : 0, what);
+          await store.close();
+        }
+        // Cut in the middle of a line.
+        writeFileSync(exported(), `${good.slice(0, 20).join('\n')}\n${good[20]!.slice(0, 30)}`);
+        await assert.rejects(importTo('cut'), /line 21: the file is cut off here/);
+      });
+
+      it('goes on after a stop, and takes no other export then', async () => {
+        writeLines(good.slice(0, 10_020));
+        await assert.rejects(importTo('b'), /line 10021/);
+        made('other', 30);
+        await exportTo('other');
+        await assert.rejects(importTo('b'), /line 2: an earlier import has stored another event here/);
+        writeLines(good);
+        const { output, text } = heard();
+        await importFile(configOf('b'), exported(), never, output);
+        assert.match(text(), /10050 events imported, 9999 were there already/);
+        await exportTo('b');
+        const events = (lines: readonly string[]) => lines.filter((line) => !/^\{"(export|checksum|end)"/.test(line));
+        assert.equal(events(good).length, 10_050);
+        assert.deepEqual(events(linesOf()), events(good));
+      });
     });
 
     it('carries what was accepted of a damaged log, settings of streams, and their ends', async () => {
@@ -174,55 +236,14 @@ describe('moving a log', function () {
       assert.deepEqual(await eventsOf('b'), await eventsOf('a'));
     });
 
-    it('names the first line that is wrong, and stores nothing of its ten thousand', async () => {
-      made('a', 10_050);
-      await exportTo('a');
-      const good = linesOf();
-      const altered = (n: number, from: string | RegExp, to: string): string[] =>
-        good.map((line, at) => (at === n ? line.replace(from, to) : line));
-      const cases: readonly (readonly [string, readonly string[], RegExp])[] = [
-        ['an event that is altered', altered(4, '\\"g4\\"', '\\"g5\\"'), /^Error|line 5: .*not what was written/],
-        [
-          'an event of another tool that is altered',
-          altered(10, 'position\\":10', 'position\\":11'),
-          /line 11: .*not what was written/,
-        ],
-        ['a line that is no JSON', altered(6, '{', '['), /line 7: it is no JSON object/],
-        ['a line that is missing', good.toSpliced(200, 1), /line \d+: /],
-        ['lines in another order', good.toSpliced(200, 2, good[201]!, good[200]!), /line 202: position 200 follows/],
-        ['a checksum that is altered', altered(10_000, /"checksum":"./, '"checksum":"x'), /line 10001: the checksum/],
-        ['a checksum that is missing', good.toSpliced(10_000, 1), /line 10001: a checksum is missing/],
-        ['an end that counts wrongly', altered(10_052, '10050', '10051'), /line 10053: the end counts 10051/],
-        ['a digest that is altered', altered(10_052, /"digest":"./, '"digest":"-'), /line 10053: the digest/],
-        ['a file without its end', good.slice(0, -1), /line 10053: the export has no end/],
-        ['something after the end', [...good, '{}'], /line 10054: nothing follows/],
-        ['another file', ['{"a":1}'], /line 1: this is no export/],
-        ['a later format', altered(0, '"format":1', '"format":2'), /line 1: .*not 2/],
-      ];
-      for (const [n, [what, lines, message]] of sampled(cases, 4).entries()) {
-        writeLines(lines);
-        await assert.rejects(importTo(`b${n}`), message, what);
-        assert.ok(!existsSync(fileOf(`b${n}`)), `${what}: there is no log`);
-        const begun = join(folder, `b${n}`, 'importing', 'events.db');
-        const store = await openSqliteReader(begun);
-        const line = Number(/line (\d+)/.exec(String(message))?.[1] ?? 1);
-        const stored = line > 10_053 ? 10_050 : 9_999;
-        assert.equal(await store.head(), line > 10_001 ? stored : 0, what);
-        await store.close();
-      }
-      // Cut in the middle of a line.
-      writeFileSync(exported(), `${good.slice(0, 20).join('\n')}\n${good[20]!.slice(0, 30)}`);
-      await assert.rejects(importTo('cut'), /line 21: the file is cut off here/);
-    });
-
     it('is found wrong wherever one byte is another', async () => {
       made('a', 30);
       await exportTo('a');
       const good = readFileSync(exported());
       const passed: number[] = [];
-      for (let n = 0; n < 20; n++) {
+      for (let n = 0; n < 8; n++) {
         const bytes = Buffer.from(good);
-        const at = Math.floor((n * good.length) / 20) + (n % 7);
+        const at = Math.floor((n * good.length) / 8) + (n % 7);
         bytes[at] = bytes[at]! ^ 1;
         writeFileSync(exported(), bytes);
         await importTo(`b${n}`).then(
@@ -231,25 +252,6 @@ describe('moving a log', function () {
         );
       }
       assert.deepEqual(passed, []);
-    });
-
-    it('goes on after a stop, and takes no other export then', async () => {
-      made('a', 10_100);
-      await exportTo('a');
-      const good = linesOf();
-      writeLines(good.slice(0, 10_050));
-      await assert.rejects(importTo('b'), /line 10051/);
-      writeLines(good);
-      const { output, text } = heard();
-      await importFile(configOf('b'), exported(), never, output);
-      assert.match(text(), /10100 events imported, 9999 were there already/);
-      assert.deepEqual(await eventsOf('b'), await eventsOf('a'));
-
-      writeLines(good.slice(0, 10_050));
-      await assert.rejects(importTo('c'), /line 10051/);
-      made('other', 10_100);
-      await exportTo('other');
-      await assert.rejects(importTo('c'), /line 2: an earlier import has stored another event here/);
     });
 
     it('refuses a log that has events, and a file that is not there', async () => {

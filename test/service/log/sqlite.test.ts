@@ -12,6 +12,7 @@ import { connect, openFile } from '../../../src/store/sqlite/log.ts';
 import { openSqliteReader, openSqliteStore, type SqliteStore } from '../../../src/store/sqlite/store.ts';
 import { inodeOf, openTransactions } from '../../../src/store/sqlite/transactions.ts';
 import { fromSource } from '../../support/fromSource.ts';
+import { itInSoak } from '../../support/itInSoak.ts';
 import { storedIn } from '../../support/logged.ts';
 import { sampled } from '../../support/sample.ts';
 import { gather, newEvent, newEvents, newStream, refused, storeContract } from '../../support/store.contract.ts';
@@ -132,12 +133,10 @@ describe('the log in a SQLite file', () => {
     });
     it('is refused to a second process, which names the folder', async () => {
       const store = await open();
-      for (let time = 0; time < 2; time++) {
-        const { errors, stored } = await listen(child(file));
-        assert.match(errors, new RegExp(`Another process is writing to the log in ${folder}`));
-        assert.equal(stored.size, 0);
-        await assert.rejects(open(), refused('unavailable'));
-      }
+      const { errors, stored } = await listen(child(file));
+      assert.match(errors, new RegExp(`Another process is writing to the log in ${folder}`));
+      assert.equal(stored.size, 0);
+      await assert.rejects(open(), refused('unavailable'));
       await store.append('a-1', -1, [newEvent()]);
     });
     it('is refused until the process that has it is gone, even if that is killed', async () => {
@@ -200,15 +199,15 @@ describe('the log in a SQLite file', () => {
       await Promise.all(
         Array.from({ length: 256 }, async () => {
           const stream = newStream();
-          for (let revision = -1; revision < 47; revision++)
+          for (let revision = -1; revision < 23; revision++)
             await store.append(stream, revision, [newEvent('x'.repeat(2000))]);
         }),
       );
       const size = statSync(`${file}-wal`).size;
       assert.ok(size < 32 * 1024 * 1024, `the WAL has ${size} bytes`);
-      assert.ok(statSync(file).size > 12_000 * 2000 * 0.5);
+      assert.ok(statSync(file).size > 6000 * 2000 * 0.5);
     });
-    it('cuts the WAL again that a reader has let grow', async () => {
+    itInSoak('cuts the WAL again that a reader has let grow', async () => {
       const store = await open();
       const stream = newStream();
       let revision = -1;
@@ -318,51 +317,44 @@ describe('the log in a SQLite file', () => {
     });
   });
 
-  describe('when somebody is far behind', () => {
+  it('gives a follower that is far behind everything in order, and what comes meanwhile, until it has had enough', async () => {
     const most = 21_000;
-    let store: SqliteStore;
-    beforeEach(async () => {
-      store = await open();
-      for (let n = 0; n < most / 1000; n++)
-        await store.append(`a-${n % 7}`, 1000 * Math.floor(n / 7) - 1, newEvents(1000));
-    });
-    it('is given everything in order, and what comes meanwhile, also when there are several', async () => {
-      const follow = async (): Promise<StoredEvent[]> => {
-        const enough = new AbortController();
-        const seen: StoredEvent[] = [];
-        for await (const { events } of store.follow(0, undefined, enough.signal)) {
-          seen.push(...events);
-          if (seen.length === most + 10) enough.abort();
-        }
-        return seen;
-      };
-      const following = [follow(), follow(), follow()];
-      await store.append('a-new', -1, newEvents(10));
-      const all = await storedIn(store);
-      for (const seen of await Promise.all(following)) assert.deepEqual(seen, all);
-    });
-    it('gets no more once they have had enough, or the log is closed', async () => {
+    const store = await open();
+    for (let n = 0; n < most / 1000; n++)
+      await store.append(`a-${n % 7}`, 1000 * Math.floor(n / 7) - 1, newEvents(1000));
+    const follow = async (): Promise<StoredEvent[]> => {
       const enough = new AbortController();
-      let taken = 0;
+      const seen: StoredEvent[] = [];
       for await (const { events } of store.follow(0, undefined, enough.signal)) {
-        taken += events.length;
-        enough.abort();
+        seen.push(...events);
+        if (seen.length === most + 10) enough.abort();
       }
-      assert.ok(taken > 0 && taken < most);
-      for await (const _ of store.follow(0, undefined, new AbortController().signal)) break;
-      taken = 0;
-      for await (const { events } of store.follow(0, undefined, new AbortController().signal)) {
-        if (taken === 0) await store.close();
-        taken += events.length;
-      }
-      assert.ok(taken > 0 && taken < most);
-    });
+      return seen;
+    };
+    const following = [follow(), follow()];
+    await store.append('a-new', -1, newEvents(10));
+    const all = await storedIn(store);
+    for (const seen of await Promise.all(following)) assert.deepEqual(seen, all);
+    const enough = new AbortController();
+    let taken = 0;
+    for await (const { events } of store.follow(0, undefined, enough.signal)) {
+      taken += events.length;
+      enough.abort();
+    }
+    assert.ok(taken > 0 && taken < most);
+    for await (const _ of store.follow(0, undefined, new AbortController().signal)) break;
+    taken = 0;
+    for await (const { events } of store.follow(0, undefined, new AbortController().signal)) {
+      if (taken === 0) await store.close();
+      taken += events.length;
+    }
+    assert.ok(taken > 0 && taken < most);
   });
 
   describe('after a crash', () => {
-    const rounds = Number(process.env.SOAK_ROUNDS ?? 2);
+    const rounds = Number(process.env.SOAK_ROUNDS ?? 1);
 
-    it(`has everything that was acknowledged, killed ${rounds} times`, async function () {
+    it(`has everything that was acknowledged, killed at a random append (${rounds})`, async function () {
       this.timeout(rounds * 120_000);
       const stored = new Map<string, string>();
       for (let round = 0; round < rounds; round++) {

@@ -21,6 +21,7 @@ const overSqlite = (seenAs: (store: EventStore) => EventStore) => async () => {
 twoWriters(
   'SQLite',
   overSqlite((store) => store),
+  6,
 );
 
 // As from a server: what a writer has stored, others read before it hears of it.
@@ -34,5 +35,5 @@ twoWriters(
       return appended;
     },
   })),
-  16,
+  3,
 );

@@ -8,6 +8,7 @@ import {
   unknown,
   valueKey,
 } from '../../../src/projections/index/sorted.ts';
+import { anyCharacter } from '../../support/anyText.ts';
 
 describe('a sorted list', () => {
   /**
@@ -152,7 +153,7 @@ describe('sort keys', () => {
         '😀',
         '\u{10FFFF}',
       ),
-      fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+      anyCharacter,
     ),
     maxLength: 4,
   });
