@@ -51,7 +51,7 @@ const leavesOf = (sections: readonly Section[], above = ''): readonly string[] =
   );
 
 /** The paths of a configuration in braces, or of one that has each on a line. */
-const pathsOf = (text: string, type: DeviceType): ReadonlySet<string> => {
+export const pathsOf = (text: string, type: DeviceType): ReadonlySet<string> => {
   if (type.form === 'sections') return new Set(leavesOf(shownSections(text, type)));
   return new Set(text.split('\n').flatMap((line) => /^\s*set (.+?)\s*$/.exec(line)?.[1] ?? []));
 };

@@ -7,88 +7,26 @@ export type Section = { readonly line: string; readonly within: readonly Section
 /** A line that a device does not accept. `line` counts the commands from 1. */
 export type RefusedLine = { readonly line: number; readonly text: string };
 
-const topLevel = new Set([
-  'aaa',
-  'access-list',
-  'archive',
-  'arp',
-  'banner',
-  'boot',
-  'cdp',
-  'class-map',
-  'clock',
-  'control-plane',
-  'crypto',
-  'daemon',
-  'default',
-  'dns',
-  'enable',
-  'errdisable',
-  'event',
-  'hostname',
-  'interface',
-  'ip',
-  'ipv6',
-  'key',
-  'license',
-  'line',
-  'lldp',
-  'logging',
-  'mac',
-  'management',
-  'monitor',
-  'ntp',
-  'platform',
-  'policy-map',
-  'port-channel',
-  'qos',
-  'radius',
-  'radius-server',
-  'redundancy',
-  'route-map',
-  'router',
-  'service',
-  'snmp-server',
-  'spanning-tree',
-  'tacacs',
-  'tacacs-server',
-  'track',
-  'transceiver',
-  'username',
-  'version',
-  'vlan',
-  'vrf',
-  'vtp',
-]);
-const modes = new Set([
-  'aaa',
-  'archive',
-  'class-map',
-  'control-plane',
-  'crypto',
-  'daemon',
-  'event',
-  'interface',
-  'ip',
-  'key',
-  'line',
-  'management',
-  'policy-map',
-  'radius',
-  'route-map',
-  'router',
-  'tacacs',
-  'track',
-  'vlan',
-  'vrf',
-]);
 const leading = new Set(['end', 'exit', 'configure', 'conf', 'write', 'quit', 'return', 'next']);
 
 /** Words of the top level: true for those that begin a mode. */
 export type TopWords = ReadonlyMap<string, boolean>;
 
+/** Words of the top level, from texts. */
+export const topWords = (words: string, modes: string): TopWords =>
+  new Map([
+    ...words.split(/\s+/).map((word) => [word, false] as const),
+    ...modes.split(/\s+/).map((word) => [word, true] as const),
+  ]);
+
 /** Those of Cisco's devices and of devices that are alike. */
-export const ciscoWords: TopWords = new Map([...topLevel].map((word) => [word, modes.has(word)]));
+export const ciscoWords: TopWords = topWords(
+  'access-list arp banner boot cdp clock default dns enable errdisable hostname ipv6 license lldp logging mac ' +
+    'monitor ntp platform port-channel qos radius-server redundancy service snmp-server spanning-tree tacacs-server ' +
+    'transceiver username version vtp',
+  'aaa archive class-map control-plane crypto daemon event interface ip key line management policy-map radius ' +
+    'route-map router tacacs track vlan vrf',
+);
 
 /** How a device reads its lines. `undo`: the words before a line that undo it. `skips`: lines without an effect. */
 type Grammar = { readonly words: TopWords; readonly undo?: RegExp; readonly skips?: (line: string) => boolean };

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { aggregate, type EventOf, type SchemaData } from '../engine/core.ts';
 import { RequestError } from '../engine/requestError.ts';
-import { mask } from '../engine/secretFields.ts';
+import { type Seal, sealBy } from '../engine/secretFields.ts';
 import { anyMembers, sealed, text, topicsOf } from '../engine/topics.ts';
 
 const types = ['csv', 'ansible', 'netbox', 'nautobot'] as const;
@@ -94,26 +94,18 @@ export const refuseSource = (newSource: NewSource, path: string): void => {
 
 /** The source with its secrets sealed. The mask keeps the token of the source before, unless it would go elsewhere. */
 export const sealedSource = (
-  { text: plain, token, ...source }: NewSource,
+  source: NewSource,
   before: InventorySource | undefined,
-  seal: (secret: string) => SchemaData<typeof sealed>,
+  seal: Seal,
   path: string,
-): InventorySource => {
-  const sealOnce = (secret: string, there: InventorySource['token']) => {
-    const fresh = seal(secret);
-    return there?.tag === fresh.tag ? there : fresh;
-  };
-  const ofBefore = before?.type === source.type && before.url === source.url ? before.token : undefined;
-  if (token === mask && !ofBefore)
-    throw new RequestError('invalid', 'The mask keeps a token, and there is none for this url', {
-      path: `${path}/token`,
-    });
-  return {
-    ...source,
-    ...(plain !== undefined && { text: sealOnce(plain, before?.text) }),
-    ...(token !== undefined && { token: token === mask && ofBefore ? ofBefore : sealOnce(token, before?.token) }),
-  };
-};
+): InventorySource =>
+  sealBy((name, members) => members === source && ['text', 'token'].includes(name), {
+    value: source,
+    befores: before?.type === source.type && before.url === source.url ? [before] : [],
+    seal,
+    path,
+    keepsEqual: true,
+  }) as InventorySource; // its secrets are sealed
 
 const request = Type.Object({ inventory: text, source: Type.Optional(source) });
 export type SyncRequest = SchemaData<typeof request>;

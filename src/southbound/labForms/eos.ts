@@ -1,6 +1,6 @@
-import { ciscoWords } from '../sections.ts';
+import { ciscoWords, topWords } from '../sections.ts';
 import { aristaEos } from '../types/aristaEos.ts';
-import { sectionsForm, topWords } from './sections.ts';
+import { sectionsForm } from './sections.ts';
 
 export const eosForm = sectionsForm({
   type: aristaEos,

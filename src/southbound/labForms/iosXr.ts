@@ -1,6 +1,6 @@
-import { ciscoWords } from '../sections.ts';
+import { ciscoWords, topWords } from '../sections.ts';
 import { ciscoIosXr } from '../types/ciscoIosXr.ts';
-import { sectionsForm, topWords } from './sections.ts';
+import { sectionsForm } from './sections.ts';
 
 /** Words of Cisco IOS that IOS XR does not take. */
 const foreign = new Set(['ip', 'vtp', 'enable', 'boot', 'platform', 'service', 'transceiver', 'version']);

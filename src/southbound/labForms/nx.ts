@@ -1,6 +1,6 @@
-import { ciscoWords } from '../sections.ts';
+import { ciscoWords, topWords } from '../sections.ts';
 import { ciscoNx } from '../types/ciscoNx.ts';
-import { sectionsForm, topWords } from './sections.ts';
+import { sectionsForm } from './sections.ts';
 
 /** Words of Cisco IOS that NX-OS does not take. */
 const foreign = new Set(['service', 'enable', 'transceiver', 'tacacs', 'radius', 'redundancy', 'archive']);

@@ -1,9 +1,8 @@
-import { readConfiguration } from '../../domain/configuration-manager/comparing/readLines.ts';
 import { TextFault } from '../../domain/configuration-manager/comparing/textFault.ts';
-import { nestedLines, type Written } from '../../domain/configuration-manager/comparing/writeLines.ts';
 import { cliLines } from '../cliLines.ts';
 import { filtered } from '../labCommands.ts';
 import { factsOf, type LabFacts } from '../labDevice.ts';
+import { pathsOf } from '../linesTo.ts';
 import type { RefusedLine } from '../sections.ts';
 import type { DeviceType } from '../types/type.ts';
 import { isOfMode, type LabForm } from './form.ts';
@@ -54,15 +53,10 @@ const leavesOf = (tree: Tree, above: readonly string[] = []): readonly (readonly
     ? [above]
     : [...tree].flatMap(([word, below]) => leavesOf(below, [...above, word]));
 
-const pathsIn = (lines: readonly Written[], above = ''): readonly string[] =>
-  lines.flatMap(({ text, lines: below }) =>
-    below.length > 0 ? pathsIn(below, `${above}${text} `) : [`set ${above}${text}`],
-  );
-
 /** The lines of a text in braces, or the one by which it is none. */
-const pathsOfBraces = (text: string, { name }: DeviceType): string | RefusedLine => {
+const pathsOfBraces = (text: string, type: DeviceType): string | RefusedLine => {
   try {
-    return pathsIn(nestedLines(readConfiguration(text, name))).join('\n');
+    return [...pathsOf(text, type)].map((path) => `set ${path}`).join('\n');
   } catch (error) {
     if (!(error instanceof TextFault)) throw error;
     return { line: error.line, text: text.split('\n')[error.line - 1]?.trim() ?? '' };

@@ -18,13 +18,6 @@ type Sections = {
   readonly file?: string;
 };
 
-/** Words of the top level, from texts. */
-export const topWords = (words: string, modes: string): TopWords =>
-  new Map([
-    ...words.split(/\s+/).map((word) => [word, false] as const),
-    ...modes.split(/\s+/).map((word) => [word, true] as const),
-  ]);
-
 export const sectionsForm = (facts: Sections): LabForm => {
   const { type, words = ciscoWords, undo = /^no /, shows } = facts;
   const skips = (line: string): boolean => line.startsWith('!') || type.comment.test(line) || isOfMode(line, type);

@@ -1,5 +1,6 @@
+import { topWords } from '../sections.ts';
 import { huaweiVrp } from '../types/huaweiVrp.ts';
-import { sectionsForm, topWords } from './sections.ts';
+import { sectionsForm } from './sections.ts';
 
 export const vrpForm = sectionsForm({
   type: huaweiVrp,

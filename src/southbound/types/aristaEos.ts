@@ -1,13 +1,11 @@
 import type { DeviceType } from './type.ts';
-import { ciscoHarmless, ciscoRefusals, exclamation, hostname, plainPrompt, undoneByNo } from './words.ts';
+import { ciscoHarmless, ciscoWithStartup } from './words.ts';
 
 export const aristaEos: DeviceType = {
+  ...ciscoWithStartup,
   name: 'arista-eos',
   title: 'Arista EOS',
   aliases: ['eos', 'arista', 'arista.eos.eos'],
-  prompt: plainPrompt,
-  rename: hostname,
-  enable: 'enable',
   setup: ['terminal length 0', 'terminal width 32767'],
   enter: ['configure session'],
   leave: [],
@@ -23,14 +21,7 @@ export const aristaEos: DeviceType = {
     replace: { enter: ['rollback clean-config'] },
     entered: /^configure session\b/,
   },
-  save: ['copy running-config startup-config'],
-  running: 'show running-config',
-  startup: 'show startup-config',
-  ...undoneByNo,
-  form: 'sections',
-  comment: exclamation,
   volatile: [/^! (?:command: show|startup-config last modified at|time:)/i],
-  refusals: ciscoRefusals,
   harmless: [
     ...ciscoHarmless,
     /^pagination disabled\b/i,

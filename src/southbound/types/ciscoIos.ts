@@ -1,22 +1,12 @@
 import type { DeviceType } from './type.ts';
-import { ciscoHarmless, ciscoRefusals, exclamation, hostname, plainPrompt, undoneByNo } from './words.ts';
+import { ciscoHarmless, ciscoWithStartup } from './words.ts';
 
 export const ciscoIos: DeviceType = {
+  ...ciscoWithStartup,
   name: 'cisco-ios',
   title: 'Cisco IOS and IOS XE',
   aliases: ['ios', 'iosxe', 'ios-xe', 'cisco-xe', 'cisco-ios-xe', 'cisco-iosxe', 'cisco.ios.ios'],
-  prompt: plainPrompt,
-  rename: hostname,
-  enable: 'enable',
   setup: ['terminal length 0', 'terminal width 511'],
-  enter: ['configure terminal'],
-  leave: ['end'],
-  save: ['copy running-config startup-config'],
-  running: 'show running-config',
-  startup: 'show startup-config',
-  ...undoneByNo,
-  form: 'sections',
-  comment: exclamation,
   volatile: [
     /^building configuration\b/i,
     /^current configuration ?: \d+ bytes$/i,
@@ -24,7 +14,6 @@ export const ciscoIos: DeviceType = {
     /^! no configuration change since last restart$/i,
     /^ntp clock-period \d+$/,
   ],
-  refusals: ciscoRefusals,
   harmless: [
     ...ciscoHarmless,
     /^% ?(?:interface )?\S+ (?:ipv[46] )?(?:disabled and )?address(?:\(es\)|es)? .*removed due to\b/i,

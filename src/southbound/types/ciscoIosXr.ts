@@ -1,15 +1,13 @@
 import type { DeviceType } from './type.ts';
-import { ciscoHarmless, ciscoRefusals, exclamation, hostname, undoneByNo } from './words.ts';
+import { ciscoHarmless, ciscoLike, ciscoRefusals } from './words.ts';
 
 export const ciscoIosXr: DeviceType = {
+  ...ciscoLike,
   name: 'cisco-ios-xr',
   title: 'Cisco IOS XR',
   aliases: ['ios-xr', 'iosxr', 'cisco-iosxr', 'cisco-xr', 'iosxr-netconf', 'cisco.iosxr.iosxr'],
   prompt: /^(?:RP|LC)\/\d+\/\w+\/CPU\d+:([^\s()#>]+)(?:\([^)]*\))?[#>]$/,
-  rename: hostname,
   setup: ['terminal length 0', 'terminal width 511'],
-  enter: ['configure terminal'],
-  leave: ['end'],
   candidate: {
     commit: 'commit',
     discard: ['abort'],
@@ -20,10 +18,6 @@ export const ciscoIosXr: DeviceType = {
     replace: { commit: 'commit replace' },
   },
   save: [],
-  running: 'show running-config',
-  ...undoneByNo,
-  form: 'sections',
-  comment: exclamation,
   volatile: [
     /^\w{3} \w{3} +\d+ [\d:.]+ \w+$/,
     /^building configuration\b/i,

@@ -1,22 +1,13 @@
 import type { DeviceType } from './type.ts';
-import { ciscoHarmless, ciscoRefusals, exclamation, plainPrompt, undoneByNo } from './words.ts';
+import { ciscoHarmless, ciscoRefusals, ciscoWithStartup } from './words.ts';
 
 export const ciscoNx: DeviceType = {
+  ...ciscoWithStartup,
   name: 'cisco-nx',
   title: 'Cisco NX-OS',
   aliases: ['nx', 'nxos', 'nx-os', 'nxos-ssh', 'cisco-nxos', 'cisco-nx-os', 'cisco.nxos.nxos'],
-  prompt: plainPrompt,
   rename: /^(?:hostname|switchname) (\S+)/,
-  enable: 'enable',
   setup: ['terminal length 0', 'terminal width 511'],
-  enter: ['configure terminal'],
-  leave: ['end'],
-  save: ['copy running-config startup-config'],
-  running: 'show running-config',
-  startup: 'show startup-config',
-  ...undoneByNo,
-  form: 'sections',
-  comment: exclamation,
   volatile: [
     /^!(?:command: show|time:|running configuration last done at:|no configuration change since last restart)/i,
   ],

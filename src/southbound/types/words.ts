@@ -63,3 +63,25 @@ export const undoneByDelete = {
 
 export const exclamation = /^!/;
 export const numberSign = /^#/;
+
+/** How devices whose command line is like Cisco's are configured. */
+export const ciscoLike = {
+  rename: hostname,
+  enter: ['configure terminal'],
+  leave: ['end'],
+  running: 'show running-config',
+  ...undoneByNo,
+  form: 'sections',
+  comment: exclamation,
+  refusals: ciscoRefusals,
+  harmless: ciscoHarmless,
+} as const;
+
+/** Those of them that give the rights to configure by a command, and keep a startup configuration. */
+export const ciscoWithStartup = {
+  ...ciscoLike,
+  prompt: plainPrompt,
+  enable: 'enable',
+  save: ['copy running-config startup-config'],
+  startup: 'show startup-config',
+} as const;
