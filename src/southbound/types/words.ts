@@ -1,7 +1,7 @@
 import { deviceTypeOf } from '../../domain/configuration-manager/comparing/deviceTypes.ts';
 
 /** `core-1#`, `core-1(config-if)#`, `core-1>` */
-export const plainPrompt = /^([^\s()#>]+)(?:\([^)]*\))?[>#]$/;
+const plainPrompt = /^([^\s()#>]+)(?:\([^)]*\))?[>#]$/;
 
 /** `hostname core-1` */
 export const hostname = /^hostname "?([^\s"]+)/;
