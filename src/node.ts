@@ -1,3 +1,5 @@
+import type { Leadership, Log } from '@automation-platform/concurrency';
+import { type GuardedClock, trustedClock } from '@automation-platform/concurrency';
 import { reactions as allReactions } from './commands/all.ts';
 import type { Tools } from './commands/engine/define.ts';
 import { handler } from './commands/engine/handle.ts';
@@ -8,9 +10,6 @@ import { retries } from './commands/engine/retries.ts';
 import { type Streams, streams as streamsOf } from './commands/engine/streams.ts';
 import { tamperedGuard } from './commands/engine/tamperedGuard.ts';
 import { commandTools } from './commands/engine/tools.ts';
-import { type GuardedClock, trustedClock } from './concurrency/guardedClock.ts';
-import type { Leadership } from './concurrency/leadership.ts';
-import type { Log } from './concurrency/log.ts';
 import { aggregates } from './domain/all.ts';
 import { platform } from './domain/engine/core.ts';
 import { RequestError } from './domain/engine/requestError.ts';

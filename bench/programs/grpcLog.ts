@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { serveLog } from '@automation-platform/esdb-server';
-import { readerPlaces } from '../../src/concurrency/readerPlaces.ts';
+import { readerPlaces } from '../../src/http/events/readerPlaces.ts';
 import { authorityFile, ownCertificate } from '../../src/secrets/certificate.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { memoryEventStore } from '../../test/support/memoryEventStore.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { newLeadership } from '@automation-platform/concurrency';
 import { digestStream, keysInPem, newKey, type SigningKey } from '@automation-platform/log-proof';
-import { newLeadership } from '../../src/concurrency/leadership.ts';
 import { signer } from '../../src/runners/signing/signer.ts';
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts';
 import { appendAll, appendsOf } from '../sampleAppends.ts';

@@ -1,6 +1,5 @@
-import type { Log } from '../concurrency/log.ts';
-import { paced } from '../concurrency/paced.ts';
-import { supervise } from '../concurrency/supervise.ts';
+import type { Log } from '@automation-platform/concurrency';
+import { paced, supervise } from '@automation-platform/concurrency';
 import { RequestError } from '../domain/engine/requestError.ts';
 import type { Projections } from '../projections/engine/run.ts';
 import { type EventNotice, noticeOf, type Recorded, splitStream } from '../store/event.ts';

@@ -1,4 +1,4 @@
-import type { Log } from '../concurrency/log.ts';
+import type { Log } from '@automation-platform/concurrency';
 import { aggregates, linkedCategories } from '../domain/all.ts';
 import { areas } from '../domain/engine/core.ts';
 import { publishedEvent } from '../domain/operations-manager/publishedEvents.ts';

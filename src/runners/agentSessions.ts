@@ -1,3 +1,5 @@
+import type { GuardedClock, Log } from '@automation-platform/concurrency';
+import { type Leadership, leaderWork, spans, supervise } from '@automation-platform/concurrency';
 import { endSession, noteMessage, postSession } from '../commands/agent-session-manager/agentSessions.ts';
 import type { Tools } from '../commands/engine/define.ts';
 import type { Handle } from '../commands/engine/handle.ts';
@@ -5,11 +7,6 @@ import { requestFor } from '../commands/engine/reactions.ts';
 import type { Streams } from '../commands/engine/streams.ts';
 import { queryAll } from '../commands/engine/tools.ts';
 import { templateText } from '../commands/template-builder/templates.ts';
-import type { GuardedClock } from '../concurrency/guardedClock.ts';
-import { type Leadership, leaderWork } from '../concurrency/leadership.ts';
-import type { Log } from '../concurrency/log.ts';
-import { spans } from '../concurrency/spans.ts';
-import { supervise } from '../concurrency/supervise.ts';
 import { asMessage } from '../domain/agent-session-manager/agentSessionSchemas.ts';
 import { agentSession, type SessionStarted } from '../domain/agent-session-manager/agentSessions.ts';
 import { agent } from '../domain/agent-session-manager/agents.ts';

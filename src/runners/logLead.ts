@@ -1,6 +1,5 @@
-import { type Leadership, newLeadership } from '../concurrency/leadership.ts';
-import type { Log } from '../concurrency/log.ts';
-import { repeating as usually } from '../concurrency/repeating.ts';
+import type { Log } from '@automation-platform/concurrency';
+import { type Leadership, newLeadership, repeating as usually } from '@automation-platform/concurrency';
 import { splitStream } from '../store/event.ts';
 import { type Leader, type LeadNote, type LeadNotes, leadNoteIn, leadStream } from '../store/eventstoredb/lead.ts';
 import { type StoredEvent, TamperedStream, WrongRevision } from '../store/port.ts';

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { GuardedClock, Log } from '@automation-platform/concurrency';
+import { type Leadership, leaderWork } from '@automation-platform/concurrency';
 import type { Tools } from '../commands/engine/define.ts';
 import type { Handle } from '../commands/engine/handle.ts';
 import { retireEnded } from '../commands/engine/retirement.ts';
-import type { GuardedClock } from '../concurrency/guardedClock.ts';
-import { type Leadership, leaderWork } from '../concurrency/leadership.ts';
-import type { Log } from '../concurrency/log.ts';
 import { platform } from '../domain/engine/core.ts';
 import { retirement as aggregate } from '../domain/engine/retirement.ts';
 import type { Projection } from '../projections/engine/define.ts';

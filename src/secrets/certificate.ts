@@ -3,7 +3,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import type { Log } from '../concurrency/log.ts';
+import type { Log } from '@automation-platform/concurrency';
 import { makeFolder } from '../store/folders.ts';
 
 /** The addresses that stand for all addresses of this machine. */

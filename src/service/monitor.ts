@@ -1,4 +1,4 @@
-import type { GuardedClock } from '../concurrency/guardedClock.ts';
+import type { GuardedClock } from '@automation-platform/concurrency';
 import type { MisplacedEvents } from '../events/ownStreams.ts';
 import type { Measures } from '../http/engine/metrics.ts';
 import type { Node } from '../node.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
+import type { Log } from '@automation-platform/concurrency';
 import type { Logger } from 'pino';
-import type { Log } from '../concurrency/log.ts';
 import type { Config } from '../config.ts';
 import { RequestError } from '../domain/engine/requestError.ts';
 import { everySource, type ForeignSources } from '../domain/sources.ts';

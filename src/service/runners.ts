@@ -14,7 +14,6 @@ import { mayFire } from '../commands/operations-manager/firing.ts';
 import { whyGone } from '../commands/operations-manager/jobEnds.ts';
 import { runNotes } from '../commands/operations-manager/runNotes.ts';
 import { type TriggerRuns, triggerRuns } from '../commands/operations-manager/triggerRuns.ts';
-import type { ReaderPlaces } from '../concurrency/readerPlaces.ts';
 import type { Config } from '../config.ts';
 import { parkedReaction } from '../domain/engine/parkedReactions.ts';
 import { RequestError } from '../domain/engine/requestError.ts';
@@ -22,6 +21,7 @@ import { triggerSchedule } from '../domain/operations-manager/triggerSchedules.t
 import type { Metrics } from '../http/engine/metrics.ts';
 import type { ParkedRuns } from '../http/engine/service.ts';
 import type { EventAccess } from '../http/events/eventAccess.ts';
+import type { ReaderPlaces } from '../http/events/readerPlaces.ts';
 import { jobReaders as readersOf } from '../http/operations-manager/jobReaders.ts';
 import type { ActiveSettings } from '../http/profiles/settings.ts';
 import type { Node } from '../node.ts';

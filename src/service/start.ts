@@ -1,11 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { Log } from '@automation-platform/concurrency';
 import type { Logger } from 'pino';
 import { provideAccount } from '../commands/authorization/accounts.ts';
 import { provideGroup } from '../commands/authorization/groups.ts';
 import { provideLab } from '../commands/configuration-manager/adapters.ts';
 import type { AnyCommand } from '../commands/engine/define.ts';
 import type { Handle } from '../commands/engine/handle.ts';
-import type { Log } from '../concurrency/log.ts';
 import type { Config } from '../config.ts';
 import { builtInGroups } from '../domain/authorization/groups.ts';
 import { labName } from '../domain/configuration-manager/adapters.ts';

@@ -1,7 +1,7 @@
+import { maskedLine } from '@automation-platform/configurations';
 import { cut } from '@automation-platform/json';
 import type { SshProperties } from '../domain/configuration-manager/adapterSchemas.ts';
 import { shownDiff } from '../domain/configuration-manager/changeOptions.ts';
-import { maskedLine } from '../domain/configuration-manager/diffing/textDiff.ts';
 import { defined } from '../domain/engine/defined.ts';
 import { isCommit, isProvisional, type Judged, judge, refusalIn, showsCandidate } from './cliAnswers.ts';
 import { cliLines } from './cliLines.ts';

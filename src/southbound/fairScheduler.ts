@@ -1,4 +1,4 @@
-import { lruCache } from '../concurrency/lruCache.ts';
+import { lruCache } from '@automation-platform/concurrency';
 import { Busy, type Waiting, waitInLine } from './semaphore.ts';
 
 type Bounds = {

@@ -1,5 +1,4 @@
-import { masking } from '../domain/configuration-manager/comparing/masking.ts';
-import { unmarked, wordsOf } from '../domain/configuration-manager/comparing/words.ts';
+import { masking, unmarked, wordsOf } from '@automation-platform/configurations';
 import { redacted } from './failure.ts';
 
 const shortestSecret = 4;

@@ -1,3 +1,4 @@
+import { lruCache } from '@automation-platform/concurrency';
 import { isObject } from '@automation-platform/json';
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
 import {
@@ -15,7 +16,6 @@ import {
   fetchUserInfo,
   None,
 } from 'openid-client';
-import { lruCache } from '../concurrency/lruCache.ts';
 import type { OidcProperties } from '../domain/authorization/oidcSchemas.ts';
 import type { Sealed } from '../domain/engine/sealed.ts';
 import { openSecrets } from '../domain/engine/secretFields.ts';

@@ -1,16 +1,19 @@
+import type {
+  Comparison,
+  DiffPart,
+  DiffUnit,
+  Grading,
+  Parser,
+  SpecLine,
+  StoredDifference,
+} from '@automation-platform/configurations';
 import type { Members } from '@automation-platform/json';
 import type { Static } from 'typebox';
 import type { Outcome } from '../domain/agent-session-manager/agentSessionSchemas.ts';
 import type { OidcProperties } from '../domain/authorization/oidcSchemas.ts';
 import type { AdapterType } from '../domain/configuration-manager/adapterSchemas.ts';
-import type { Comparison } from '../domain/configuration-manager/comparing/compare.ts';
-import type { SpecLine } from '../domain/configuration-manager/comparing/golden.ts';
-import type { Parser } from '../domain/configuration-manager/comparing/lexing.ts';
-import type { Grading } from '../domain/configuration-manager/comparing/score.ts';
 import type { changeAccountSchema } from '../domain/configuration-manager/deviceConfigurations.ts';
 import type { Device, DevicePage, DevicesAsked, KnownSource } from '../domain/configuration-manager/deviceSources.ts';
-import type { StoredDifference } from '../domain/configuration-manager/diffing/storedDifference.ts';
-import type { DiffPart, DiffUnit } from '../domain/configuration-manager/diffing/textDiff.ts';
 import type { Actor } from '../domain/engine/core.ts';
 import type { Sealed } from '../domain/engine/sealed.ts';
 import type { Evaluation, Transform } from '../domain/engine/transforming.ts';

@@ -1,7 +1,10 @@
-import { readConfiguration } from '../domain/configuration-manager/comparing/readLines.ts';
-import { nestedLines, type Written } from '../domain/configuration-manager/comparing/writeLines.ts';
-import { lasting } from '../domain/configuration-manager/diffing/storedDifference.ts';
-import { unifiedDiff } from '../domain/configuration-manager/diffing/unifiedDiff.ts';
+import {
+  lasting,
+  nestedLines,
+  readConfiguration,
+  unifiedDiff,
+  type Written,
+} from '@automation-platform/configurations';
 import { cliLines } from './cliLines.ts';
 import { ciscoWords, merge, parse, type Section, written } from './sections.ts';
 import type { DeviceType } from './types/type.ts';

@@ -1,8 +1,4 @@
-import { masking } from '../domain/configuration-manager/comparing/masking.ts';
-import { readConfiguration } from '../domain/configuration-manager/comparing/readLines.ts';
-import { TextFault } from '../domain/configuration-manager/comparing/textFault.ts';
-import { wordsOf } from '../domain/configuration-manager/comparing/words.ts';
-import { lasting } from '../domain/configuration-manager/diffing/storedDifference.ts';
+import { lasting, masking, readConfiguration, TextFault, wordsOf } from '@automation-platform/configurations';
 import type { DeviceType } from './types/type.ts';
 
 /** Lines that a configuration shows, lines that it does not, and lines of which it cannot be said. */

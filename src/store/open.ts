@@ -1,4 +1,4 @@
-import type { Log } from '../concurrency/log.ts';
+import type { Log } from '@automation-platform/concurrency';
 import { defined } from '../domain/engine/defined.ts';
 import type { openEventStoreDbToCopy } from './eventstoredb/copy.ts';
 import type { EventStoreDb } from './eventstoredb/store.ts';

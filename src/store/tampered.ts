@@ -1,5 +1,5 @@
+import type { Log } from '@automation-platform/concurrency';
 import { LRUCache } from 'lru-cache';
-import type { Log } from '../concurrency/log.ts';
 import { RequestError } from '../domain/engine/requestError.ts';
 import { type EventStore, TamperedStream } from './port.ts';
 

@@ -1,4 +1,4 @@
-import { type Leadership, newLeadership } from '../../src/concurrency/leadership.ts';
+import { type Leadership, newLeadership } from '@automation-platform/concurrency';
 
 /** A lead that nobody else wants. */
 export const leading = (): Leadership => {

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { trustedClock } from '@automation-platform/concurrency';
 import { createAccount } from '../../src/commands/authorization/accounts.ts';
 import { createGroup } from '../../src/commands/authorization/groups.ts';
 import type { AnyCommand } from '../../src/commands/engine/define.ts';
 import type { Request } from '../../src/commands/engine/requests.ts';
-import { trustedClock } from '../../src/concurrency/guardedClock.ts';
 import { aggregates } from '../../src/domain/all.ts';
 import { authenticator } from '../../src/http/authentication/authenticate.ts';
 import type { LoginSettings } from '../../src/http/authentication/principal.ts';

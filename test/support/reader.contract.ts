@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { newLeadership } from '../../src/concurrency/leadership.ts';
+import { newLeadership } from '@automation-platform/concurrency';
 import { NotReadable, RequestError } from '../../src/domain/engine/requestError.ts';
 import { type EventStore, type StoredEvent, WrongRevision } from '../../src/store/port.ts';
 import type { Backlog } from '../../src/store/reading/partition.ts';

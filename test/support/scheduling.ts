@@ -1,8 +1,8 @@
 import { filters } from '@automation-platform/bounded-schemas';
+import { guardedClock } from '@automation-platform/concurrency';
 import { createAutomation } from '../../src/commands/operations-manager/automations.ts';
 import { triggerRuns } from '../../src/commands/operations-manager/triggerRuns.ts';
 import { createTrigger, updateTrigger } from '../../src/commands/operations-manager/triggers.ts';
-import { guardedClock } from '../../src/concurrency/guardedClock.ts';
 import { schedules } from '../../src/runners/schedules/schedules.ts';
 import type { Recorded } from '../../src/store/event.ts';
 import type { EventStore } from '../../src/store/port.ts';

@@ -1,3 +1,16 @@
+export { type Due, dueQueue } from './dueQueue.ts';
 export { fairQueue } from './fairQueue.ts';
+export { type GuardedClock, guardedClock, trustedClock } from './guardedClock.ts';
+export { idBatches } from './idBatches.ts';
+export { type Leadership, leaderWork, newLeadership, onEveryNode } from './leadership.ts';
+export type { Log } from './log.ts';
+export { lruCache } from './lruCache.ts';
 export { mutex } from './mutex.ts';
+export { oneByOne, sharing } from './oneByOne.ts';
+export { type Pace, paced } from './paced.ts';
+export { places } from './places.ts';
+export { repeating } from './repeating.ts';
+export { runAtOnce } from './runAtOnce.ts';
+export { spans } from './spans.ts';
+export { insist, persist, supervise } from './supervise.ts';
 export { turns } from './turns.ts';

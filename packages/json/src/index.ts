@@ -1,4 +1,5 @@
 export { canonical } from './canonical.ts';
+export { derivedId } from './derivedId.ts';
 export {
   exactEntries,
   exactNumber,

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Log } from '@automation-platform/concurrency';
+import { insist } from '@automation-platform/concurrency';
 import { Type } from 'typebox';
-import type { Log } from '../../concurrency/log.ts';
-import { insist } from '../../concurrency/supervise.ts';
 import {
   type Counted,
   type DeniedRequest,

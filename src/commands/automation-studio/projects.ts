@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
+import { oneByOne } from '@automation-platform/concurrency';
 import { canonical, type Members } from '@automation-platform/json';
 import { type Static, Type } from 'typebox';
-import { oneByOne } from '../../concurrency/oneByOne.ts';
 import {
   bundleTypeOf,
   memberRoles,

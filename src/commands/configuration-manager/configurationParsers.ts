@@ -1,7 +1,7 @@
 import { linearPatterns } from '@automation-platform/bounded-schemas';
+import type { LexRule, Parser } from '@automation-platform/configurations';
+import { isBuiltInType } from '@automation-platform/configurations';
 import { Type } from 'typebox';
-import { isBuiltInType } from '../../domain/configuration-manager/comparing/deviceTypes.ts';
-import type { LexRule, Parser } from '../../domain/configuration-manager/comparing/lexing.ts';
 import {
   configurationParser,
   create,

@@ -1,3 +1,4 @@
+import { type StoredDifference, textAfter } from '@automation-platform/configurations';
 import { Type } from 'typebox';
 import {
   backupDeletions,
@@ -11,7 +12,6 @@ import {
   store,
 } from '../../domain/configuration-manager/deviceBackups.ts';
 import type { CopiedDevice } from '../../domain/configuration-manager/deviceSources.ts';
-import { type StoredDifference, textAfter } from '../../domain/configuration-manager/diffing/storedDifference.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Sealed } from '../../domain/engine/sealed.ts';

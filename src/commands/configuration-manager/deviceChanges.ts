@@ -1,3 +1,4 @@
+import { maskedLine } from '@automation-platform/configurations';
 import { isObject } from '@automation-platform/json';
 import type { Static } from 'typebox';
 import { type ChangeOptions, shownDiff } from '../../domain/configuration-manager/changeOptions.ts';
@@ -8,7 +9,6 @@ import {
   deviceConfiguration,
 } from '../../domain/configuration-manager/deviceConfigurations.ts';
 import type { CopiedDevice } from '../../domain/configuration-manager/deviceSources.ts';
-import { maskedLine } from '../../domain/configuration-manager/diffing/textDiff.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Evaluation } from '../../domain/engine/transforming.ts';

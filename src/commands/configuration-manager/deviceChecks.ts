@@ -1,5 +1,4 @@
-import type { Parser } from '../../domain/configuration-manager/comparing/lexing.ts';
-import type { Grading } from '../../domain/configuration-manager/comparing/score.ts';
+import type { Grading, Parser } from '@automation-platform/configurations';
 import {
   type Checked,
   type CheckedDevice,

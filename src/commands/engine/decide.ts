@@ -1,4 +1,4 @@
-import type { Pace } from '../../concurrency/paced.ts';
+import type { Pace } from '@automation-platform/concurrency';
 import { type Actor, type Aggregate, type Event, fold, mayName } from '../../domain/engine/core.ts';
 import { sameName } from '../../domain/engine/names.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';

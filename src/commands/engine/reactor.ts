@@ -1,7 +1,5 @@
-import type { Leadership } from '../../concurrency/leadership.ts';
-import type { Log } from '../../concurrency/log.ts';
-import { places } from '../../concurrency/places.ts';
-import { persist } from '../../concurrency/supervise.ts';
+import type { Leadership, Log } from '@automation-platform/concurrency';
+import { persist, places } from '@automation-platform/concurrency';
 import { platform } from '../../domain/engine/core.ts';
 import { NotReadable, RequestError } from '../../domain/engine/requestError.ts';
 import { parkedReactions } from '../../projections/engine/parkedReactions.ts';

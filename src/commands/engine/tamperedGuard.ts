@@ -1,4 +1,4 @@
-import { lruCache } from '../../concurrency/lruCache.ts';
+import { lruCache } from '@automation-platform/concurrency';
 import type { Aggregate } from '../../domain/engine/core.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import type { NameState } from '../../domain/engine/names.ts';

@@ -1,5 +1,4 @@
-import { oneByOne } from '../../concurrency/oneByOne.ts';
-import { runAtOnce } from '../../concurrency/runAtOnce.ts';
+import { oneByOne, runAtOnce } from '@automation-platform/concurrency';
 import { type Fault, RequestError } from '../../domain/engine/requestError.ts';
 import {
   type AnalyticRuleResult,

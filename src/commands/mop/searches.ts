@@ -1,6 +1,6 @@
 import { linearPattern, type Pattern, SchemaError } from '@automation-platform/bounded-schemas';
+import { oneByOne } from '@automation-platform/concurrency';
 import { LRUCache } from 'lru-cache';
-import { oneByOne } from '../../concurrency/oneByOne.ts';
 import { type Fault, RequestError } from '../../domain/engine/requestError.ts';
 import { type Find, type Flags, type Search, searchOf } from '../../domain/mop/searches.ts';
 

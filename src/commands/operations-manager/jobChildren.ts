@@ -1,6 +1,6 @@
+import { lruCache } from '@automation-platform/concurrency';
 import type { Members } from '@automation-platform/json';
 import { Type } from 'typebox';
-import { lruCache } from '../../concurrency/lruCache.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { entriesIn } from '../../domain/engine/layeredMap.ts';

@@ -1,5 +1,5 @@
+import { oneByOne } from '@automation-platform/concurrency';
 import { isObject, plainValue } from '@automation-platform/json';
-import { oneByOne } from '../../concurrency/oneByOne.ts';
 import type { Actor, Aggregate } from '../../domain/engine/core.ts';
 import { missingSecrets } from '../../domain/engine/importedSecrets.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Log } from '@automation-platform/concurrency';
+import { insist, places } from '@automation-platform/concurrency';
 import { Type } from 'typebox';
-import type { Log } from '../../concurrency/log.ts';
-import { places } from '../../concurrency/places.ts';
-import { insist } from '../../concurrency/supervise.ts';
 import { platform } from '../../domain/engine/core.ts';
 import { noteRuns, type TriggerRan, triggerRuns } from '../../domain/operations-manager/triggerRuns.ts';
 import { commandsOf } from '../engine/define.ts';

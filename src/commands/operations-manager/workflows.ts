@@ -1,6 +1,6 @@
 import { compileUserSchema, linearPattern, SchemaError, type SchemaFault } from '@automation-platform/bounded-schemas';
+import { oneByOne } from '@automation-platform/concurrency';
 import { type Members, plainValue } from '@automation-platform/json';
-import { oneByOne } from '../../concurrency/oneByOne.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { platform } from '../../domain/engine/core.ts';
 import { nameInProject } from '../../domain/engine/namespaces.ts';

@@ -1,4 +1,4 @@
-import { oneByOne } from '../../concurrency/oneByOne.ts';
+import { oneByOne } from '@automation-platform/concurrency';
 import type { Event } from '../../domain/engine/core.ts';
 import { fold } from '../../domain/engine/core.ts';
 import { nameKey } from '../../domain/engine/names.ts';

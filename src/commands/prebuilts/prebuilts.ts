@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import { oneByOne } from '@automation-platform/concurrency';
 import { canonical } from '@automation-platform/json';
 import { Type } from 'typebox';
-import { oneByOne } from '../../concurrency/oneByOne.ts';
 import { adminsAlone, everybody } from '../../domain/authorization/gbac.ts';
 import { gbacOfProject, project } from '../../domain/automation-studio/projects.ts';
 import { same } from '../../domain/engine/changes.ts';

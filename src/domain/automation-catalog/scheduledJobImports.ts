@@ -1,11 +1,10 @@
-import { exactText, isObject, type Members } from '@automation-platform/json';
+import { derivedId, exactText, isObject, type Members } from '@automation-platform/json';
 import { type Static, type TSchema, Type } from 'typebox';
 import { everybody, gbacInput, gbacOf } from '../authorization/gbac.ts';
 import { authoredByPeople, authorsOf, type ImportAuthors } from '../engine/authors.ts';
 import { same } from '../engine/changes.ts';
 import type { Context } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
-import { derivedId } from '../engine/derivedIds.ts';
 import { at, type DocumentKind, listOf } from '../engine/documentKinds.ts';
 import { isMembers, withMembers } from '../engine/exactMembers.ts';
 import { sameRest, withoutContent } from '../engine/importedDocuments.ts';

@@ -1,3 +1,5 @@
+import type { Comparison } from '@automation-platform/configurations';
+import { noTotals } from '@automation-platform/configurations';
 import type { Members } from '@automation-platform/json';
 import { Type } from 'typebox';
 import { objectId, time } from '../engine/authors.ts';
@@ -6,8 +8,6 @@ import { defined } from '../engine/defined.ts';
 import { withMembers } from '../engine/exactMembers.ts';
 import { orNull } from '../engine/schemas.ts';
 import { text, textOrNull, texts, topicsOf } from '../engine/topics.ts';
-import type { Comparison } from './comparing/compare.ts';
-import { noTotals } from './comparing/score.ts';
 import { type Line, lastOf, pathOf } from './treeNodes.ts';
 import type { TreeVersion } from './treeSchemas.ts';
 import type { TreeState } from './trees.ts';

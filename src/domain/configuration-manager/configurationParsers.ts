@@ -1,3 +1,4 @@
+import { comparedTypes, isBuiltInType, type LexRule, lexActions } from '@automation-platform/configurations';
 import { type Static, Type } from 'typebox';
 import { gbacSchema } from '../authorization/gbac.ts';
 import { authored, objectId } from '../engine/authors.ts';
@@ -7,8 +8,6 @@ import { type Referrer, refuseReferred } from '../engine/references.ts';
 import { type Fault, RequestError, refuseFaults } from '../engine/requestError.ts';
 import { name, orNull } from '../engine/schemas.ts';
 import { nothing, text, topicsOf, typed } from '../engine/topics.ts';
-import { comparedTypes, isBuiltInType } from './comparing/deviceTypes.ts';
-import { type LexRule, lexActions } from './comparing/lexing.ts';
 
 const members = {
   name: name('Name, unique among parsers; trees and devices name it as their type'),

@@ -1,7 +1,7 @@
 import type { Members } from '@automation-platform/json';
+import { derivedId } from '@automation-platform/json';
 import { same } from '../engine/changes.ts';
 import { defined } from '../engine/defined.ts';
-import { derivedId } from '../engine/derivedIds.ts';
 import { isMembers, withMembers, withoutMembers } from '../engine/exactMembers.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { attributesOf, childrenOf, isPublished, itemsIn, rootIn, templateIn } from './treeNodes.ts';

@@ -1,3 +1,4 @@
+import { goldenBounds } from '@automation-platform/configurations';
 import type { Static } from 'typebox';
 import { same } from '../engine/changes.ts';
 import type { Context } from '../engine/core.ts';
@@ -5,7 +6,6 @@ import { defined } from '../engine/defined.ts';
 import { type Referrer, refuseReferred, refuseUnknownIds } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { type Seal, sealSecrets } from '../engine/secretFields.ts';
-import { goldenBounds } from './comparing/golden.ts';
 import { findNode, type Line, lastOf, lineAt, lineTo, nodesOf, withContent, withNode } from './treeNodes.ts';
 import type {
   newNodeSchema,

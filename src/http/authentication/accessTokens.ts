@@ -1,6 +1,5 @@
+import { lruCache, sharing } from '@automation-platform/concurrency';
 import { decodeJwt } from 'jose';
-import { lruCache } from '../../concurrency/lruCache.ts';
-import { sharing } from '../../concurrency/oneByOne.ts';
 import { isNoAccessToken, vouchedFor } from '../../domain/authorization/oidcClaims.ts';
 import type { OidcProvider } from '../../projections/authorization/providers.ts';
 import type { OpenId } from '../../southbound/port.ts';

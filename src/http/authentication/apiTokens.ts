@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { lruCache } from '@automation-platform/concurrency';
 import { useToken } from '../../commands/authorization/tokens.ts';
 import { tokenHash, tokenIdIn } from '../../commands/authorization/tokenTexts.ts';
-import { lruCache } from '../../concurrency/lruCache.ts';
 import { storedEveryMs } from '../../domain/authorization/tokens.ts';
 import type { Node } from '../../node.ts';
 import { type TokenHash, tokenHashes } from '../../projections/authorization/tokens.ts';

@@ -1,5 +1,4 @@
-import { lruCache } from '../../concurrency/lruCache.ts';
-import { sharing } from '../../concurrency/oneByOne.ts';
+import { lruCache, sharing } from '@automation-platform/concurrency';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Sealed } from '../../domain/engine/sealed.ts';
 import type { Node } from '../../node.ts';

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fairQueue } from '@automation-platform/concurrency';
-import { lruCache } from '../../concurrency/lruCache.ts';
+import { fairQueue, lruCache } from '@automation-platform/concurrency';
 import { RequestError } from '../../domain/engine/requestError.ts';
 
 /** How many failures are allowed at once, and after how many milliseconds one more is. */

@@ -1,4 +1,4 @@
-import { lruCache } from '../../concurrency/lruCache.ts';
+import { lruCache } from '@automation-platform/concurrency';
 import type { Admins } from '../../domain/authorization/admins.ts';
 import { groupMappingId } from '../../domain/group-mappings/groupMappings.ts';
 import type { Node } from '../../node.ts';

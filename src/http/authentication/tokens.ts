@@ -1,10 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mutex } from '@automation-platform/concurrency';
+import type { GuardedClock } from '@automation-platform/concurrency';
+import { lruCache, mutex } from '@automation-platform/concurrency';
 import { logIn, logOut, useLogin } from '../../commands/authorization/tokens.ts';
 import type { AnyCommand } from '../../commands/engine/define.ts';
 import type { Handle } from '../../commands/engine/handle.ts';
-import type { GuardedClock } from '../../concurrency/guardedClock.ts';
-import { lruCache } from '../../concurrency/lruCache.ts';
 import { longestMs, type Reason, writtenEveryMs } from '../../domain/authorization/logins.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';

@@ -1,5 +1,4 @@
-import { lruCache } from '../../concurrency/lruCache.ts';
-import { sharing } from '../../concurrency/oneByOne.ts';
+import { lruCache, sharing } from '@automation-platform/concurrency';
 import type { Known, LoginSettings } from './principal.ts';
 import type { Proof, VerifiedAccounts } from './principals.ts';
 import type { ProviderLogins } from './providerLogins.ts';

@@ -1,8 +1,7 @@
+import { addTotals, type Grading, gradeOf, noTotals, remedyOf } from '@automation-platform/configurations';
 import { type Static, Type } from 'typebox';
 import { parserOf } from '../../commands/configuration-manager/configurationParsers.ts';
 import { perRevision } from '../../commands/engine/perRevision.ts';
-import { remedyOf } from '../../domain/configuration-manager/comparing/remedy.ts';
-import { addTotals, type Grading, gradeOf, noTotals } from '../../domain/configuration-manager/comparing/score.ts';
 import { reportSchema } from '../../domain/configuration-manager/complianceReports.ts';
 import { gradingSchema } from '../../domain/configuration-manager/planSchemas.ts';
 import { refuseGrading } from '../../domain/configuration-manager/plans.ts';

@@ -1,3 +1,4 @@
+import { comparedTypes } from '@automation-platform/configurations';
 import { Type } from 'typebox';
 import {
   createConfigurationParser,
@@ -5,7 +6,6 @@ import {
   importConfigurationParser,
   updateConfigurationParser,
 } from '../../commands/configuration-manager/configurationParsers.ts';
-import { comparedTypes } from '../../domain/configuration-manager/comparing/deviceTypes.ts';
 import {
   parserChangesSchema,
   parserItemSchema,

@@ -1,3 +1,4 @@
+import { diffUnits } from '@automation-platform/configurations';
 import { RE2JS } from 're2js';
 import { type Static, Type } from 'typebox';
 import {
@@ -14,7 +15,6 @@ import {
   deviceBackup,
   listedBackupSchema,
 } from '../../domain/configuration-manager/deviceBackups.ts';
-import { diffUnits } from '../../domain/configuration-manager/diffing/textDiff.ts';
 import { time } from '../../domain/engine/authors.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';

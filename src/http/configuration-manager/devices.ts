@@ -1,3 +1,4 @@
+import { lasting } from '@automation-platform/configurations';
 import { isObject } from '@automation-platform/json';
 import { type Static, Type } from 'typebox';
 import type { DeviceChanges } from '../../commands/configuration-manager/deviceChanges.ts';
@@ -10,7 +11,6 @@ import {
   deviceConfiguration,
 } from '../../domain/configuration-manager/deviceConfigurations.ts';
 import type { DeviceSource } from '../../domain/configuration-manager/deviceSources.ts';
-import { lasting } from '../../domain/configuration-manager/diffing/storedDifference.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { name } from '../../domain/engine/schemas.ts';

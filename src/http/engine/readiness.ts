@@ -1,5 +1,5 @@
+import { oneByOne } from '@automation-platform/concurrency';
 import { type Static, Type } from 'typebox';
-import { oneByOne } from '../../concurrency/oneByOne.ts';
 
 const text = (description: string) => Type.String({ description });
 

@@ -1,5 +1,5 @@
+import { lruCache } from '@automation-platform/concurrency';
 import Router from '@koa/router';
-import { lruCache } from '../../concurrency/lruCache.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { AreaRoutes, Params, Route } from './route.ts';
 

@@ -1,11 +1,11 @@
 import { hash as digest, randomUUID } from 'node:crypto';
+import { oneByOne } from '@automation-platform/concurrency';
 import { exactText } from '@automation-platform/json';
 import { LRUCache } from 'lru-cache';
 import { missing } from '../../commands/engine/decide.ts';
 import { perRevision } from '../../commands/engine/perRevision.ts';
 import { randomId } from '../../commands/engine/randomIds.ts';
 import type { Request } from '../../commands/engine/requests.ts';
-import { oneByOne } from '../../concurrency/oneByOne.ts';
 import { type Aggregate, seesAll } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Collection, Projection } from '../../projections/engine/define.ts';

@@ -1,10 +1,10 @@
 import type { Filters } from '@automation-platform/bounded-schemas';
+import type { GuardedClock } from '@automation-platform/concurrency';
 import type { Tools } from '../../commands/engine/define.ts';
 import type { Handle } from '../../commands/engine/handle.ts';
 import type { Request } from '../../commands/engine/requests.ts';
 import type { Retries } from '../../commands/engine/retries.ts';
 import type { TamperedGuard } from '../../commands/engine/tamperedGuard.ts';
-import type { GuardedClock } from '../../concurrency/guardedClock.ts';
 import type { Actor, Aggregate } from '../../domain/engine/core.ts';
 import type { Collection, Projection } from '../../projections/engine/define.ts';
 import type { Entry, ReadModel } from '../../projections/engine/port.ts';

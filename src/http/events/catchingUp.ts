@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { fairQueue, turns } from '@automation-platform/concurrency';
-import type { Log } from '../../concurrency/log.ts';
-import { oneByOne } from '../../concurrency/oneByOne.ts';
+import type { Log } from '@automation-platform/concurrency';
+import { fairQueue, oneByOne, turns } from '@automation-platform/concurrency';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Resource } from '../../domain/engine/resource.ts';
 import type { LogReads, StoredEvent } from '../../store/port.ts';

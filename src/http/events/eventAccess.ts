@@ -1,6 +1,6 @@
+import { lruCache } from '@automation-platform/concurrency';
 import { LRUCache } from 'lru-cache';
 import { resourceOf } from '../../audit/auditEvent.ts';
-import { lruCache } from '../../concurrency/lruCache.ts';
 import { aggregates } from '../../domain/all.ts';
 import { denied, handedOut } from '../../domain/authorization/requestRecords.ts';
 import { seesAll } from '../../domain/engine/core.ts';

@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
-import type { Log } from '../../concurrency/log.ts';
-import { oneByOne } from '../../concurrency/oneByOne.ts';
-import type { ReaderPlaces } from '../../concurrency/readerPlaces.ts';
+import type { Log } from '@automation-platform/concurrency';
+import { oneByOne } from '@automation-platform/concurrency';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { LogReads, StoredEvent } from '../../store/port.ts';
 import type { Principal } from '../authentication/principal.ts';
@@ -18,6 +17,7 @@ import {
   type Size,
 } from './catchingUp.ts';
 import type { EventAccess, Judge } from './eventAccess.ts';
+import type { ReaderPlaces } from './readerPlaces.ts';
 import { askedFor, type EventReader, type EventReaders, mayStream, type Patience, readersOf } from './readers.ts';
 
 type Bounds = {

@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
+import { idBatches } from '@automation-platform/concurrency';
 import { exactText } from '@automation-platform/json';
 import { inWords } from '../../audit/auditEvent.ts';
-import { idBatches } from '../../concurrency/idBatches.ts';
-import type { ReaderPlaces } from '../../concurrency/readerPlaces.ts';
 import { callerIn } from '../../domain/engine/core.ts';
 import type { Resource } from '../../domain/engine/resource.ts';
 import { completeIn } from '../../store/anyEvent.ts';
@@ -11,6 +10,7 @@ import type { Principal } from '../authentication/principal.ts';
 import type { Common } from '../engine/route.ts';
 import { keyOf, type Wanted, wants } from './asked.ts';
 import type { EventAccess } from './eventAccess.ts';
+import type { ReaderPlaces } from './readerPlaces.ts';
 
 /** A reader who has opened a stream. */
 export type Reader = {

@@ -1,10 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { fairQueue, turns } from '@automation-platform/concurrency';
-import { idBatches } from '../../concurrency/idBatches.ts';
-import type { Log } from '../../concurrency/log.ts';
-import { oneByOne } from '../../concurrency/oneByOne.ts';
-import type { ReaderPlaces } from '../../concurrency/readerPlaces.ts';
-import { supervise } from '../../concurrency/supervise.ts';
+import type { Log } from '@automation-platform/concurrency';
+import { fairQueue, idBatches, oneByOne, supervise, turns } from '@automation-platform/concurrency';
 import { seesAll } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
@@ -18,6 +14,7 @@ import { type JobDoc, jobs } from '../../projections/operations-manager/jobs.ts'
 import { type EventNotice, splitStream } from '../../store/event.ts';
 import type { Principal } from '../authentication/principal.ts';
 import type { Common } from '../engine/route.ts';
+import type { ReaderPlaces } from '../events/readerPlaces.ts';
 import { mostBytes, type Patience, type Reader, readersOf } from '../events/readers.ts';
 import { watchersOf } from './watchers.ts';
 

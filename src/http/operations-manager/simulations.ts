@@ -1,9 +1,9 @@
+import { oneByOne } from '@automation-platform/concurrency';
 import { type Members, plainValue, step } from '@automation-platform/json';
 import { Type } from 'typebox';
 import type { Tools } from '../../commands/engine/define.ts';
 import { workflowToStart } from '../../commands/operations-manager/jobWorkflows.ts';
 import { transformationNamed } from '../../commands/template-builder/transformations.ts';
-import { oneByOne } from '../../concurrency/oneByOne.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { sealSecrets } from '../../domain/engine/secretFields.ts';

@@ -1,5 +1,5 @@
+import type { Log } from '@automation-platform/concurrency';
 import type { Tools } from '../../commands/engine/define.ts';
-import type { Log } from '../../concurrency/log.ts';
 import { same } from '../../domain/engine/changes.ts';
 import type { ProfileContent } from '../../domain/profiles/profileSchemas.ts';
 import { activeProfile, activeProfileId, adminsOf, profile } from '../../domain/profiles/profiles.ts';

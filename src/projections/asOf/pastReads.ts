@@ -1,5 +1,5 @@
+import { places } from '@automation-platform/concurrency';
 import { LRUCache } from 'lru-cache';
-import { places } from '../../concurrency/places.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { retirement } from '../../domain/engine/retirement.ts';
 import type { ForeignSources } from '../../domain/sources.ts';

@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads';
+import type { Log } from '@automation-platform/concurrency';
 import { LRUCache } from 'lru-cache';
-import type { Log } from '../../concurrency/log.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { ForeignSources } from '../../domain/sources.ts';
 import { endWorker, startWorker } from '../../process/startWorker.ts';

@@ -1,4 +1,4 @@
-import { lruCache } from '../../concurrency/lruCache.ts';
+import { lruCache } from '@automation-platform/concurrency';
 import { splitStream } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';
 import type { Projection } from './define.ts';

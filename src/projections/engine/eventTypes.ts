@@ -1,4 +1,4 @@
-import { lruCache } from '../../concurrency/lruCache.ts';
+import { lruCache } from '@automation-platform/concurrency';
 import { timeOf } from '../../store/anyEvent.ts';
 import { splitType } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';

@@ -1,5 +1,5 @@
+import type { Log } from '@automation-platform/concurrency';
 import { cut } from '@automation-platform/json';
-import type { Log } from '../../concurrency/log.ts';
 import { decode } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';
 import {

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { dueQueue } from '../../concurrency/dueQueue.ts';
+import { dueQueue } from '@automation-platform/concurrency';
 import { retirement } from '../../domain/engine/retirement.ts';
 import { splitStream } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';

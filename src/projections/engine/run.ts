@@ -1,8 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Leadership, newLeadership } from '../../concurrency/leadership.ts';
-import type { Log } from '../../concurrency/log.ts';
-import { paced } from '../../concurrency/paced.ts';
-import { supervise } from '../../concurrency/supervise.ts';
+import type { Log } from '@automation-platform/concurrency';
+import { type Leadership, newLeadership, paced, supervise } from '@automation-platform/concurrency';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { isDamage } from '../../store/integrity.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';

@@ -5,7 +5,11 @@ import { extname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /** Our packages that the code of documents imports, or that such a package imports. */
-export const packagesOfDocuments = ['@automation-platform/json'];
+export const packagesOfDocuments = [
+  '@automation-platform/concurrency',
+  '@automation-platform/configurations',
+  '@automation-platform/json',
+];
 
 /**
  * The digest of the code that makes documents. Read models that other code made are discarded. The digest changes with

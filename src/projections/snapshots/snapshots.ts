@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import type { Worker } from 'node:worker_threads';
-import type { Log } from '../../concurrency/log.ts';
+import type { Log } from '@automation-platform/concurrency';
 import { startWorker } from '../../process/startWorker.ts';
 import type { SnapshotWork } from './snapshotWorker.ts';
 

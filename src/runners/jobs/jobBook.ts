@@ -1,6 +1,5 @@
-import { idBatches } from '../../concurrency/idBatches.ts';
-import type { Log } from '../../concurrency/log.ts';
-import { supervise } from '../../concurrency/supervise.ts';
+import type { Log } from '@automation-platform/concurrency';
+import { idBatches, supervise } from '@automation-platform/concurrency';
 import { isBuiltIn } from '../../domain/operations-manager/builtIn.ts';
 import { documentIn, documentsOf, pageOf } from '../../projections/engine/documents.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';

@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { GuardedClock, Leadership, Log } from '@automation-platform/concurrency';
+import { spans } from '@automation-platform/concurrency';
 import type { CommandResult, Handle } from '../../commands/engine/handle.ts';
 import { endGoneJob, type NeedsOfJob, timeOutJob, type WhyGone } from '../../commands/operations-manager/jobEnds.ts';
-import type { GuardedClock } from '../../concurrency/guardedClock.ts';
-import type { Leadership } from '../../concurrency/leadership.ts';
-import type { Log } from '../../concurrency/log.ts';
-import { spans } from '../../concurrency/spans.ts';
 import { platform } from '../../domain/engine/core.ts';
 import { msOfHours } from '../../domain/operations-manager/jobEnds.ts';
 import type { JobDoc } from '../../projections/operations-manager/jobs.ts';

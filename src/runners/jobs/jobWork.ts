@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { GuardedClock, Leadership, Log } from '@automation-platform/concurrency';
+import { lruCache } from '@automation-platform/concurrency';
 import type { Tools } from '../../commands/engine/define.ts';
 import type { Handle } from '../../commands/engine/handle.ts';
 import type { Retries } from '../../commands/engine/retries.ts';
@@ -6,10 +8,6 @@ import type { Streams } from '../../commands/engine/streams.ts';
 import { type ClaimedJob, type Claims, lapseClaim, type Wanted } from '../../commands/operations-manager/jobClaims.ts';
 import type { WhyGone } from '../../commands/operations-manager/jobEnds.ts';
 import type { ClaimedTask } from '../../commands/operations-manager/taskReports.ts';
-import type { GuardedClock } from '../../concurrency/guardedClock.ts';
-import type { Leadership } from '../../concurrency/leadership.ts';
-import type { Log } from '../../concurrency/log.ts';
-import { lruCache } from '../../concurrency/lruCache.ts';
 import { type Actor, platform, seesAll } from '../../domain/engine/core.ts';
 import type { JobProgress } from '../../domain/operations-manager/jobSchemas.ts';
 import { hasEnded, job } from '../../domain/operations-manager/jobs.ts';

@@ -1,8 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { GuardedClock } from '../../concurrency/guardedClock.ts';
-import type { Leadership } from '../../concurrency/leadership.ts';
-import type { Log } from '../../concurrency/log.ts';
-import { spans } from '../../concurrency/spans.ts';
+import type { GuardedClock, Leadership, Log } from '@automation-platform/concurrency';
+import { spans } from '@automation-platform/concurrency';
 import { longestLease } from '../../domain/operations-manager/jobClaims.ts';
 
 /** A time that an event has set: of a claim, its number and end. */

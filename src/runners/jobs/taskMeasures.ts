@@ -1,4 +1,4 @@
-import { lruCache } from '../../concurrency/lruCache.ts';
+import { lruCache } from '@automation-platform/concurrency';
 import { runIdOf } from '../../domain/operations-manager/workflows/runIds.ts';
 import type { OfferedTo, TaskEvent } from '../../domain/operations-manager/workflows/taskStates.ts';
 import type { OpenTasksDoc } from '../../projections/operations-manager/openTasks.ts';

@@ -1,4 +1,4 @@
-import { dueQueue } from '../../concurrency/dueQueue.ts';
+import { dueQueue } from '@automation-platform/concurrency';
 import { same } from '../../domain/engine/changes.ts';
 
 /** Stands for the components that the platform runs itself. No component has an empty name. */

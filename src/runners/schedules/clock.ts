@@ -1,6 +1,5 @@
-import { type Due, dueQueue } from '../../concurrency/dueQueue.ts';
-import type { GuardedClock } from '../../concurrency/guardedClock.ts';
-import type { Log } from '../../concurrency/log.ts';
+import type { GuardedClock, Log } from '@automation-platform/concurrency';
+import { type Due, dueQueue } from '@automation-platform/concurrency';
 import type { StoredEvent } from '../../store/port.ts';
 
 /** The longest time between two looks at the wall clock, in milliseconds. */

@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { GuardedClock, Log } from '@automation-platform/concurrency';
+import { type Leadership, leaderWork, onEveryNode, places } from '@automation-platform/concurrency';
 import type { Tools } from '../../commands/engine/define.ts';
 import type { Handle } from '../../commands/engine/handle.ts';
 import { completeReaction } from '../../commands/engine/parkedReactions.ts';
 import type { Request } from '../../commands/engine/requests.ts';
 import { setSchedule } from '../../commands/operations-manager/triggerSchedules.ts';
-import type { GuardedClock } from '../../concurrency/guardedClock.ts';
-import { type Leadership, leaderWork, onEveryNode } from '../../concurrency/leadership.ts';
-import type { Log } from '../../concurrency/log.ts';
-import { places } from '../../concurrency/places.ts';
 import { platform } from '../../domain/engine/core.ts';
 import { parkedReaction } from '../../domain/engine/parkedReactions.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';

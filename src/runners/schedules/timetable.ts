@@ -1,13 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Due, GuardedClock, Log } from '@automation-platform/concurrency';
+import { idBatches, oneByOne, places } from '@automation-platform/concurrency';
 import type { Handle } from '../../commands/engine/handle.ts';
 import { settleSchedule } from '../../commands/operations-manager/triggerSchedules.ts';
-import type { Due } from '../../concurrency/dueQueue.ts';
-import type { GuardedClock } from '../../concurrency/guardedClock.ts';
-import { idBatches } from '../../concurrency/idBatches.ts';
-import type { Log } from '../../concurrency/log.ts';
-import { oneByOne } from '../../concurrency/oneByOne.ts';
-import { places } from '../../concurrency/places.ts';
 import { platform } from '../../domain/engine/core.ts';
 import { scheduleFault } from '../../domain/operations-manager/scheduleFaults.ts';
 import type { Moment } from '../../domain/operations-manager/schedules.ts';

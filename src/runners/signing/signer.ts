@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Log } from '@automation-platform/concurrency';
+import { type Leadership, leaderWork } from '@automation-platform/concurrency';
 import type { SigningKeys } from '@automation-platform/log-proof';
 import { endOfProofs, isLine, type Place, proofAppends, unsignedLines } from '@automation-platform/log-proof';
-import { type Leadership, leaderWork } from '../../concurrency/leadership.ts';
-import type { Log } from '../../concurrency/log.ts';
 import { type EventStore, type StoredEvent, WrongRevision } from '../../store/port.ts';
 import { proofEvent } from '../../store/proofEvent.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Log } from '../../concurrency/log.ts';
+import type { Log } from '@automation-platform/concurrency';
 import type { Outcome, Pace, Taking } from '../../store/reading/partition.ts';
 import { unlessUnusable } from '../../store/reading/persistently.ts';
 import type { Definition } from './definitions.ts';

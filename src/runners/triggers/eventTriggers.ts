@@ -1,5 +1,4 @@
-import type { Leadership } from '../../concurrency/leadership.ts';
-import type { Log } from '../../concurrency/log.ts';
+import type { Leadership, Log } from '@automation-platform/concurrency';
 import type { Actor } from '../../domain/engine/core.ts';
 import type { EventStore } from '../../store/port.ts';
 import { triggersReader } from '../../store/readers.ts';

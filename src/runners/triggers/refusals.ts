@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Log } from '../../concurrency/log.ts';
-import { persist } from '../../concurrency/supervise.ts';
+import type { Log } from '@automation-platform/concurrency';
+import { persist } from '@automation-platform/concurrency';
 import { WrongRevision } from '../../store/port.ts';
 import type { Refusal } from './firing.ts';
 

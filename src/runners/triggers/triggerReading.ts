@@ -1,4 +1,4 @@
-import { places } from '../../concurrency/places.ts';
+import { places } from '@automation-platform/concurrency';
 import type { AutomationContent } from '../../domain/operations-manager/automations.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';
 import type { Pauses, Reading, Term } from '../../store/reading/reader.ts';

@@ -1,28 +1,26 @@
-import { checkTemplate, newJob, TemplateError } from '@automation-platform/jinja';
-import { RE2JS } from 're2js';
-import { compareLines } from '../../domain/configuration-manager/comparing/compare.ts';
-import {
-  type Golden,
-  mergeGoldens,
-  readGolden,
-  specLines,
-} from '../../domain/configuration-manager/comparing/golden.ts';
-import type { LexRule, Rules } from '../../domain/configuration-manager/comparing/lexing.ts';
-import { type Mask, masking } from '../../domain/configuration-manager/comparing/masking.ts';
-import {
-  configurationBounds,
-  readConfiguration,
-  type TextForm,
-} from '../../domain/configuration-manager/comparing/readLines.ts';
-import { TextFault } from '../../domain/configuration-manager/comparing/textFault.ts';
-import { withoutMarks, wordsOf } from '../../domain/configuration-manager/comparing/words.ts';
+import type { LexRule, Rules } from '@automation-platform/configurations';
 import {
   asTemplate,
+  compareLines,
+  configurationBounds,
+  type Golden,
   goldenLines,
+  type Mask,
+  masking,
+  mergeGoldens,
   nestedLines,
+  readConfiguration,
+  readGolden,
   requiredLines,
+  specLines,
+  TextFault,
+  type TextForm,
+  withoutMarks,
+  wordsOf,
   writeLines,
-} from '../../domain/configuration-manager/comparing/writeLines.ts';
+} from '@automation-platform/configurations';
+import { checkTemplate, newJob, TemplateError } from '@automation-platform/jinja';
+import { RE2JS } from 're2js';
 import type { Evaluated } from '../jsonata/evaluate.ts';
 import type {
   Compared,

@@ -1,7 +1,4 @@
-import { TextFault } from '../../domain/configuration-manager/comparing/textFault.ts';
-import { isChange, storedDifference } from '../../domain/configuration-manager/diffing/storedDifference.ts';
-import { diffTexts } from '../../domain/configuration-manager/diffing/textDiff.ts';
-import { unifiedDiff } from '../../domain/configuration-manager/diffing/unifiedDiff.ts';
+import { diffTexts, isChange, storedDifference, TextFault, unifiedDiff } from '@automation-platform/configurations';
 import type { Evaluated } from '../jsonata/evaluate.ts';
 import { linesTo } from '../linesTo.ts';
 import type { DiffRun, FollowingText, FollowingTextRun, PredictionRun, WayRun } from '../port.ts';

@@ -1,7 +1,7 @@
+import type { DiffPart } from '@automation-platform/configurations';
 import type { Texts } from '@automation-platform/jinja';
 import { limits as templateLimits } from '@automation-platform/jinja';
 import type { Members } from '@automation-platform/json';
-import type { DiffPart } from '../../domain/configuration-manager/diffing/textDiff.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Evaluation } from '../../domain/engine/transforming.ts';

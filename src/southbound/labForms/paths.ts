@@ -1,4 +1,4 @@
-import { TextFault } from '../../domain/configuration-manager/comparing/textFault.ts';
+import { TextFault } from '@automation-platform/configurations';
 import { cliLines } from '../cliLines.ts';
 import { filtered } from '../labCommands.ts';
 import { factsOf, type LabFacts } from '../labDevice.ts';

@@ -1,4 +1,4 @@
-import { deviceTypeOf } from '../../domain/configuration-manager/comparing/deviceTypes.ts';
+import { deviceTypeOf } from '@automation-platform/configurations';
 
 /** `core-1#`, `core-1(config-if)#`, `core-1>` */
 const plainPrompt = /^([^\s()#>]+)(?:\([^)]*\))?[>#]$/;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
-import type { Log } from '../../concurrency/log.ts';
+import type { Log } from '@automation-platform/concurrency';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { endWorker, startWorker } from '../../process/startWorker.ts';
 import { isForGood } from '../sqlite/errors.ts';

@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Log } from '@automation-platform/concurrency';
 import streamsService from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import type { ClientReadableStream } from '@grpc/grpc-js';
-import type { Log } from '../../concurrency/log.ts';
 import type { Appended, NewEvent } from '../port.ts';
 import { type Answer, readAnswer } from './answer.ts';
 import { batchAppends } from './batches.ts';

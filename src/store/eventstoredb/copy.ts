@@ -1,3 +1,4 @@
+import type { Log } from '@automation-platform/concurrency';
 import {
   type Foreign,
   isForeign,
@@ -10,7 +11,6 @@ import { StreamDeletedError } from '@eventstore/db-client';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import type { AppendReq, AppendResp, ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
-import type { Log } from '../../concurrency/log.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { isOwnStream } from '../anyEvent.ts';
 import type { CopyEnd } from '../moving/appends.ts';

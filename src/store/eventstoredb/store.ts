@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Log } from '@automation-platform/concurrency';
 import { StreamDeletedError } from '@eventstore/db-client';
-import type { Log } from '../../concurrency/log.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { ensureIdentity } from '../identity.ts';
 import type { EventStore } from '../port.ts';

@@ -1,4 +1,4 @@
-import { persist } from '../../concurrency/supervise.ts';
+import { persist } from '@automation-platform/concurrency';
 import { NotReadable, RequestError } from '../../domain/engine/requestError.ts';
 import { BadEvent } from '../event.ts';
 import { isUnusable } from '../tampered.ts';

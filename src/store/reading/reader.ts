@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events';
-import { type Leadership, leaderWork } from '../../concurrency/leadership.ts';
-import type { Log } from '../../concurrency/log.ts';
-import { repeating } from '../../concurrency/repeating.ts';
+import type { Log } from '@automation-platform/concurrency';
+import { type Leadership, leaderWork, repeating } from '@automation-platform/concurrency';
 import { type EventStore, type Filter, type StoredEvent, WrongRevision } from '../port.ts';
 import { eventsInFlight, type Partition, type PartitionNeeds, partition, type Taking } from './partition.ts';
 

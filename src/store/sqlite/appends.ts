@@ -1,4 +1,4 @@
-import type { Log } from '../../concurrency/log.ts';
+import type { Log } from '@automation-platform/concurrency';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { type Appended, checkSize, type NewEvent, type StoredEvent, WrongRevision } from '../port.ts';
 import type { Newest } from './follow.ts';

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { lruCache } from '../../concurrency/lruCache.ts';
+import { lruCache } from '@automation-platform/concurrency';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { checker, DamagedLog, type Kept } from '../integrity.ts';
 import { arePartsRight } from '../payloads.ts';

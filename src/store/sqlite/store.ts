@@ -2,7 +2,7 @@ import { on, once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { resolve as absolute, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Log } from '../../concurrency/log.ts';
+import type { Log } from '@automation-platform/concurrency';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { startWorker } from '../../process/startWorker.ts';
 import { isDamage } from '../integrity.ts';

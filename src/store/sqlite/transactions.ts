@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
+import { lruCache } from '@automation-platform/concurrency';
 import { hashIn, sumOf } from '@automation-platform/event-log';
-import { lruCache } from '../../concurrency/lruCache.ts';
 import type { StoredEvent } from '../port.ts';
 import { isBusy, NotAsLeft } from './errors.ts';
 import { type Connection, connect, value } from './log.ts';

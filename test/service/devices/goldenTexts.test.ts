@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { derivedId } from '../../../src/domain/engine/derivedIds.ts';
+import { derivedId } from '@automation-platform/json';
 import { builtInOf } from '../../support/builtIn.ts';
 import { positionOf } from '../../support/hostile.ts';
 import { storedEarlier } from '../../support/logged.ts';

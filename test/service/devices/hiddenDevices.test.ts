@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { runAtOnce } from '../../../src/concurrency/runAtOnce.ts';
+import { runAtOnce } from '@automation-platform/concurrency';
 import { builtInOf } from '../../support/builtIn.ts';
 import { treeOf } from '../../support/complianceRuns.ts';
 import { ok } from '../../support/people.ts';

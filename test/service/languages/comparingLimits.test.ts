@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { LexRule } from '../../../src/domain/configuration-manager/comparing/lexing.ts';
+import type { LexRule } from '@automation-platform/configurations';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
 import { engines } from '../../../src/southbound/engines/engines.ts';
 import type { ComparisonRun, Renderer } from '../../../src/southbound/port.ts';

@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { newLeadership } from '@automation-platform/concurrency';
 import { hashIn, wrapForeign } from '@automation-platform/event-log';
 import type { DigestSigned, SigningKeyChanged } from '@automation-platform/log-proof';
 import {
@@ -20,7 +21,6 @@ import {
   type SigningKey,
   type SigningKeys,
 } from '@automation-platform/log-proof';
-import { newLeadership } from '../../../src/concurrency/leadership.ts';
 import { anchoring } from '../../../src/runners/signing/anchoring.ts';
 import { type SigningPace, signer } from '../../../src/runners/signing/signer.ts';
 import { type AnchorAt, tellAnchor } from '../../../src/store/anchor.ts';

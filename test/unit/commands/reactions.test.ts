@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
+import { newLeadership } from '@automation-platform/concurrency';
 import type { Tools } from '../../../src/commands/engine/define.ts';
 import type { Reaction } from '../../../src/commands/engine/reactions.ts';
-import { newLeadership } from '../../../src/concurrency/leadership.ts';
 import { NotReadable } from '../../../src/domain/engine/requestError.ts';
 import { decode, type Recorded } from '../../../src/store/event.ts';
 import type { EventStore } from '../../../src/store/port.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { deviceTypeOf, isBuiltInType } from '../../../src/domain/configuration-manager/comparing/deviceTypes.ts';
+import { deviceTypeOf, isBuiltInType, isChange } from '@automation-platform/configurations';
 import { deviceTypes, generic, typeOf } from '../../../src/southbound/types/table.ts';
 
 /** A prompt of each type when somebody has logged in, and in the mode of configurations; the name in both. */
@@ -54,5 +54,27 @@ describe('The types of devices', () => {
     for (const { name, refusals, harmless } of deviceTypes)
       for (const line of ['% Invalid input', 'Error: no', 'error: syntax', 'Commit failed', 'Set failed'])
         assert.ok(!harmless.some((form) => form.test(line)) || !refusals.some((form) => form.test(line)), name);
+  });
+
+  it('name the lines that always change, which make no change', () => {
+    const volatile = (type: string) => typeOf(type).volatile ?? [];
+    for (const [type, line, other] of [
+      [
+        'ios',
+        '! Last configuration change at 10:00:01 UTC Mon Jan 1 2024',
+        '! Last configuration change at 11:00:00 UTC',
+      ],
+      ['ios', 'ntp clock-period 17180089', 'ntp clock-period 17180090'],
+      ['iosxr', 'Mon Jan  1 10:00:00.123 UTC', 'Tue Jan  2 11:00:00.456 UTC'],
+      ['nxos', '!Time: Mon Jan  1 10:00:00 2024', '!Time: Tue Jan  2 10:00:00 2024'],
+      ['junos', '## Last commit: 2024-01-01 10:00:00 UTC by a', '## Last commit: 2024-01-02 10:00:00 UTC by b'],
+      ['fortios', 'set passwd ENC AAAA', 'set passwd ENC BBBB'],
+      ['routeros', '# jan/01/2024 10:00:00 by RouterOS 6.48', '# jan/02/2024 10:00:00 by RouterOS 6.48'],
+    ] as const) {
+      const config = (of: string) => `hostname a\n${of}\nend\n`;
+      assert.equal(isChange(config(line), config(other), volatile(type)), false, line);
+      assert.equal(isChange(config(line), `${config(other)}more\n`, volatile(type)), true, line);
+      assert.equal(isChange(config(line), config(other), volatile('linux')), true, line);
+    }
   });
 });

@@ -1,10 +1,6 @@
 import assert from 'node:assert/strict';
 import { linearPattern } from '@automation-platform/bounded-schemas';
-import { compareLines } from '../../../src/domain/configuration-manager/comparing/compare.ts';
-import { readGolden } from '../../../src/domain/configuration-manager/comparing/golden.ts';
-import { masking } from '../../../src/domain/configuration-manager/comparing/masking.ts';
-import { readConfiguration } from '../../../src/domain/configuration-manager/comparing/readLines.ts';
-import { remedyOf } from '../../../src/domain/configuration-manager/comparing/remedy.ts';
+import { compareLines, masking, readConfiguration, readGolden, remedyOf } from '@automation-platform/configurations';
 import { judge } from '../../../src/southbound/cliAnswers.ts';
 import { cliLines } from '../../../src/southbound/cliLines.ts';
 import { labForms } from '../../../src/southbound/labForms/table.ts';

@@ -9,17 +9,16 @@ import { type Area, areas } from '../../../src/domain/engine/core.ts';
  */
 const allowed: Record<string, readonly string[]> = {
   domain: ['domain'],
-  concurrency: ['concurrency', 'domain'],
-  store: ['store', 'concurrency', 'domain', 'process'],
-  projections: ['projections', 'concurrency', 'domain', 'store', 'process'],
-  commands: ['commands', 'concurrency', 'domain', 'projections', 'store'],
-  events: ['events', 'commands', 'concurrency', 'domain', 'projections', 'store'],
+  store: ['store', 'domain', 'process'],
+  projections: ['projections', 'domain', 'store', 'process'],
+  commands: ['commands', 'domain', 'projections', 'store'],
+  events: ['events', 'commands', 'domain', 'projections', 'store'],
   process: ['process'], // what a program or a thread needs to start, to log and to end
-  secrets: ['secrets', 'concurrency', 'domain', 'events', 'store'],
-  southbound: ['southbound', 'concurrency', 'domain', 'process'],
+  secrets: ['secrets', 'domain', 'events', 'store'],
+  southbound: ['southbound', 'domain', 'process'],
   // One node below HTTP, which its parts take whole.
-  'node.ts': ['commands', 'concurrency', 'domain', 'events', 'projections', 'secrets', 'store'],
-  runners: ['runners', 'node.ts', 'commands', 'projections', 'concurrency', 'domain', 'store', 'southbound'],
+  'node.ts': ['commands', 'domain', 'events', 'projections', 'secrets', 'store'],
+  runners: ['runners', 'node.ts', 'commands', 'projections', 'domain', 'store', 'southbound'],
   audit: ['audit', 'commands', 'domain', 'projections', 'store'],
   http: [
     'http',
@@ -30,7 +29,6 @@ const allowed: Record<string, readonly string[]> = {
     'domain',
     'store',
     'southbound',
-    'concurrency',
     'secrets',
     'version.ts',
   ],
@@ -177,7 +175,7 @@ const offers: Partial<Record<Area, readonly string[]>> = {
 /** Packages, ours and of others, that a layer may use beside Node's own modules; in the domain not even those. */
 const packages: Record<string, readonly string[]> = {
   client: ['@automation-platform/client'],
-  domain: ['typebox', 'typebox/compile', '@automation-platform/json'],
+  domain: ['typebox', 'typebox/compile', '@automation-platform/configurations', '@automation-platform/json'],
   store: [
     '@automation-platform/client',
     '@automation-platform/concurrency',
@@ -192,13 +190,25 @@ const packages: Record<string, readonly string[]> = {
     'google-protobuf',
     'google-protobuf/google/protobuf',
   ],
-  projections: ['lru-cache', 'redis', '@automation-platform/json'],
-  concurrency: ['lru-cache', '@automation-platform/concurrency'],
-  events: ['@automation-platform/json'],
-  runners: ['@automation-platform/json', '@automation-platform/bounded-schemas', '@automation-platform/log-proof'],
+  projections: [
+    'lru-cache',
+    'redis',
+    '@automation-platform/concurrency',
+    '@automation-platform/configurations',
+    '@automation-platform/json',
+  ],
+  events: ['@automation-platform/concurrency', '@automation-platform/json'],
+  runners: [
+    '@automation-platform/concurrency',
+    '@automation-platform/configurations',
+    '@automation-platform/json',
+    '@automation-platform/bounded-schemas',
+    '@automation-platform/log-proof',
+  ],
   cli: [
     'commander',
     '@automation-platform/client',
+    '@automation-platform/concurrency',
     '@automation-platform/event-log',
     '@automation-platform/json',
     '@automation-platform/log-proof',
@@ -210,6 +220,7 @@ const packages: Record<string, readonly string[]> = {
     '@automation-platform/bounded-schemas',
     '@automation-platform/client',
     '@automation-platform/concurrency',
+    '@automation-platform/configurations',
     '@automation-platform/json',
     '@automation-platform/transformations',
   ],
@@ -227,7 +238,6 @@ const koaFiles = ['incoming.ts', 'app.ts', 'appNeeds.ts', 'body.ts', 'router.ts'
  */
 const wallClockFiles = [
   'service/serviceNode.ts', // the clock of the node follows it
-  'concurrency/guardedClock.ts', // the clock of commands of the operator
   // The service gives these the clock of the node.
   'commands/authorization/requestRecorder.ts',
   // Commands of the operator, who looks at the clock. They show times, and begin the schedules of a log that was brought back.

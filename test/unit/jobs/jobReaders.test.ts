@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { completeJob, failJob, startJob } from '../../../src/commands/operations-manager/jobs.ts';
-import { readerPlaces } from '../../../src/concurrency/readerPlaces.ts';
+import { readerPlaces } from '../../../src/http/events/readerPlaces.ts';
 import { jobReaders, toldJobs, type WantedJobs } from '../../../src/http/operations-manager/jobReaders.ts';
 import type { ReadStore } from '../../../src/projections/engine/port.ts';
 import { context } from '../../support/given.ts';

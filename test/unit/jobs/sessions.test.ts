@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
+import { trustedClock } from '@automation-platform/concurrency';
 import { startSession } from '../../../src/commands/agent-session-manager/agentSessions.ts';
 import { createAgent } from '../../../src/commands/agent-session-manager/agents.ts';
 import type { Handle } from '../../../src/commands/engine/handle.ts';
 import { streams as streamsOf } from '../../../src/commands/engine/streams.ts';
-import { trustedClock } from '../../../src/concurrency/guardedClock.ts';
 import { agentSession } from '../../../src/domain/agent-session-manager/agentSessions.ts';
 import { aggregates } from '../../../src/domain/all.ts';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';

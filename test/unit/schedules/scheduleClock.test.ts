@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
+import { dueQueue, guardedClock, spans } from '@automation-platform/concurrency';
 import fc from 'fast-check';
-import { dueQueue } from '../../../src/concurrency/dueQueue.ts';
-import { guardedClock } from '../../../src/concurrency/guardedClock.ts';
-import { spans } from '../../../src/concurrency/spans.ts';
 import { scheduleClock } from '../../../src/runners/schedules/clock.ts';
 
 const second = 1000;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
+import { newLeadership } from '@automation-platform/concurrency';
 import { jobOfInstant } from '../../../src/commands/operations-manager/triggerSchedules.ts';
 import { deleteTrigger, restoreTrigger } from '../../../src/commands/operations-manager/triggers.ts';
-import { newLeadership } from '../../../src/concurrency/leadership.ts';
 import type { Schedule } from '../../../src/domain/operations-manager/scheduleFaults.ts';
 import { decode, splitStream } from '../../../src/store/event.ts';
 import { nodesOnLog, type TestNode } from '../../support/node.ts';

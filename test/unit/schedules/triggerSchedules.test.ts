@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
+import { newLeadership } from '@automation-platform/concurrency';
 import fc from 'fast-check';
 import { deleteAutomation } from '../../../src/commands/operations-manager/automations.ts';
 import { RunRefused } from '../../../src/commands/operations-manager/triggerRuns.ts';
 import { jobOfInstant, settleSchedule } from '../../../src/commands/operations-manager/triggerSchedules.ts';
 import { deleteTrigger } from '../../../src/commands/operations-manager/triggers.ts';
-import { newLeadership } from '../../../src/concurrency/leadership.ts';
 import { fold } from '../../../src/domain/engine/core.ts';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
 import {

@@ -1,8 +1,8 @@
+import { runAtOnce } from '@automation-platform/concurrency';
 import type { DeviceCopies } from '../../../commands/configuration-manager/deviceBackups.ts';
 import { orReason } from '../../../commands/configuration-manager/deviceChecks.ts';
 import type { Tools } from '../../../commands/engine/define.ts';
 import { requestFor } from '../../../commands/engine/reactions.ts';
-import { runAtOnce } from '../../../concurrency/runAtOnce.ts';
 import { areBackupWords, type BackupWords, deviceBackup } from '../../../domain/configuration-manager/deviceBackups.ts';
 import { usualThrottle } from '../../../domain/configuration-manager/planSchemas.ts';
 import type { ReadModel } from '../../../projections/engine/port.ts';

@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Log } from '../../../concurrency/log.ts';
+import type { Log } from '@automation-platform/concurrency';
 import { platform } from '../../../domain/engine/core.ts';
 import { isUnusable } from '../../../store/tampered.ts';
 import type { JobQueue } from '../jobQueue.ts';

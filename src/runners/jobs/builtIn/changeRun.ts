@@ -1,3 +1,4 @@
+import { runAtOnce } from '@automation-platform/concurrency';
 import { isObject } from '@automation-platform/json';
 import {
   beginConfigurationChange,
@@ -14,7 +15,6 @@ import type { Tools } from '../../../commands/engine/define.ts';
 import type { Handle } from '../../../commands/engine/handle.ts';
 import { requestFor } from '../../../commands/engine/reactions.ts';
 import { noteJobInventories } from '../../../commands/operations-manager/jobs.ts';
-import { runAtOnce } from '../../../concurrency/runAtOnce.ts';
 import {
   type ChangeRow,
   type ChangeStart,

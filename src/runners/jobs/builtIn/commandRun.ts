@@ -1,8 +1,8 @@
+import { oneByOne } from '@automation-platform/concurrency';
 import { isObject } from '@automation-platform/json';
 import { whyNotRun } from '../../../commands/engine/access.ts';
 import type { Tools } from '../../../commands/engine/define.ts';
 import { type CommandTemplateRun, runCommandTemplate } from '../../../commands/mop/runTemplates.ts';
-import { oneByOne } from '../../../concurrency/oneByOne.ts';
 import type { Sealed } from '../../../domain/engine/sealed.ts';
 import { openSecrets } from '../../../domain/engine/secretFields.ts';
 import { commandTemplate } from '../../../domain/mop/commandTemplates.ts';

@@ -1,3 +1,5 @@
+import { runAtOnce } from '@automation-platform/concurrency';
+import { addTotals, gradeOf, noTotals } from '@automation-platform/configurations';
 import { isObject, type Members } from '@automation-platform/json';
 import {
   batchOf,
@@ -11,8 +13,6 @@ import { mayRead } from '../../../commands/engine/access.ts';
 import type { Tools } from '../../../commands/engine/define.ts';
 import type { Handle } from '../../../commands/engine/handle.ts';
 import { requestFor } from '../../../commands/engine/reactions.ts';
-import { runAtOnce } from '../../../concurrency/runAtOnce.ts';
-import { addTotals, gradeOf, noTotals } from '../../../domain/configuration-manager/comparing/score.ts';
 import {
   type BatchNode,
   type BatchStart,

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
+import type { Log } from '@automation-platform/concurrency';
+import { insist, persist } from '@automation-platform/concurrency';
 import type { Members } from '@automation-platform/json';
-import type { Log } from '../../../concurrency/log.ts';
-import { insist, persist } from '../../../concurrency/supervise.ts';
 import type { Actor } from '../../../domain/engine/core.ts';
 import { RequestError } from '../../../domain/engine/requestError.ts';
 import { unknownOutcome } from '../../../domain/operations-manager/builtIn.ts';

@@ -1,18 +1,19 @@
 import assert from 'node:assert/strict';
 import { linearPattern } from '@automation-platform/bounded-schemas';
 import fc from 'fast-check';
-import { compareLines } from '../../../src/domain/configuration-manager/comparing/compare.ts';
-import { deviceTypeOf } from '../../../src/domain/configuration-manager/comparing/deviceTypes.ts';
-import { readGolden } from '../../../src/domain/configuration-manager/comparing/golden.ts';
-import { masking } from '../../../src/domain/configuration-manager/comparing/masking.ts';
-import { readConfiguration } from '../../../src/domain/configuration-manager/comparing/readLines.ts';
-import { type Remedy, remedyOf } from '../../../src/domain/configuration-manager/comparing/remedy.ts';
 import {
+  compareLines,
+  deviceTypeOf,
   goldenLines,
+  masking,
   nestedLines,
+  type Remedy,
+  readConfiguration,
+  readGolden,
+  remedyOf,
   type Written,
   writeLines,
-} from '../../../src/domain/configuration-manager/comparing/writeLines.ts';
+} from '../../src/index.ts';
 
 const compile = (expression: string) => {
   const { expression: pattern } = linearPattern(expression, {});

@@ -1,4 +1,4 @@
-import { derivedId } from '../../engine/derivedIds.ts';
+import { derivedId } from '@automation-platform/json';
 import type { Rules } from './lexing.ts';
 import type { Lines } from './lines.ts';
 import type { Mask } from './masking.ts';

@@ -1,6 +1,6 @@
-import { masking } from '../comparing/masking.ts';
-import { unmarked, wordsOf } from '../comparing/words.ts';
 import { changedItems, piecesOf } from './changedItems.ts';
+import { masking } from './masking.ts';
+import { unmarked, wordsOf } from './words.ts';
 
 /** The unit of a comparison. */
 export const diffUnits = ['word', 'line', 'char'] as const;

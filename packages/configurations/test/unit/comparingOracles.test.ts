@@ -3,15 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { linearPattern } from '@automation-platform/bounded-schemas';
-import { compareLines } from '../../../src/domain/configuration-manager/comparing/compare.ts';
-import { readGolden } from '../../../src/domain/configuration-manager/comparing/golden.ts';
-import type { Lines } from '../../../src/domain/configuration-manager/comparing/lines.ts';
-import { readConfiguration } from '../../../src/domain/configuration-manager/comparing/readLines.ts';
-import {
-  goldenLines,
-  nestedLines,
-  writeLines,
-} from '../../../src/domain/configuration-manager/comparing/writeLines.ts';
+import type { Lines } from '../../src/index.ts';
+import { compareLines, goldenLines, nestedLines, readConfiguration, readGolden, writeLines } from '../../src/index.ts';
 
 /* What other programs say of the same texts. Nothing of them is in this repository (CONTRIBUTING.md). */
 

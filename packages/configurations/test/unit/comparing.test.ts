@@ -1,29 +1,25 @@
 import assert from 'node:assert/strict';
 import { linearPattern } from '@automation-platform/bounded-schemas';
 import { newJob } from '@automation-platform/jinja';
-import { compareLines } from '../../../src/domain/configuration-manager/comparing/compare.ts';
-import {
-  type Golden,
-  mergeGoldens,
-  readGolden,
-  type SpecLine,
-  specLines,
-} from '../../../src/domain/configuration-manager/comparing/golden.ts';
-import type { Rules } from '../../../src/domain/configuration-manager/comparing/lexing.ts';
-import { masking } from '../../../src/domain/configuration-manager/comparing/masking.ts';
-import {
-  configurationBounds,
-  readConfiguration,
-} from '../../../src/domain/configuration-manager/comparing/readLines.ts';
-import { gradeOf } from '../../../src/domain/configuration-manager/comparing/score.ts';
-import { TextFault } from '../../../src/domain/configuration-manager/comparing/textFault.ts';
+import type { Rules } from '../../src/index.ts';
 import {
   asTemplate,
+  compareLines,
+  configurationBounds,
+  type Golden,
   goldenLines,
+  gradeOf,
+  masking,
+  mergeGoldens,
   nestedLines,
+  readConfiguration,
+  readGolden,
   requiredLines,
+  type SpecLine,
+  specLines,
+  TextFault,
   writeLines,
-} from '../../../src/domain/configuration-manager/comparing/writeLines.ts';
+} from '../../src/index.ts';
 
 const compile = (expression: string) => {
   const { expression: pattern } = linearPattern(expression, {});

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { paced } from '../../../src/concurrency/paced.ts';
+import { paced } from '../../src/index.ts';
 
 /** Uses the thread for so long. */
 const use = (ms: number): void => {

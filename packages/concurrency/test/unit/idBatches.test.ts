@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { idBatches } from '../../../src/concurrency/idBatches.ts';
-import { until } from '../../support/until.ts';
+import { until } from '../../../../test/support/until.ts';
+import { idBatches } from '../../src/index.ts';
 
 describe('Batches of ids', () => {
   const stop = new AbortController();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { insist, persist, supervise } from '../../../src/concurrency/supervise.ts';
+import { insist, persist, supervise } from '../../src/index.ts';
 
 describe('supervise', () => {
   const stop = () => new AbortController();

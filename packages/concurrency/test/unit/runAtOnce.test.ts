@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { runAtOnce } from '../../../src/concurrency/runAtOnce.ts';
+import { runAtOnce } from '../../src/index.ts';
 
 const pass = async (turns: number): Promise<void> => {
   for (let n = 0; n < turns; n++) await nextTurn();

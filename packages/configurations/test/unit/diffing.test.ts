@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { changedItems, piecesOf } from '../../../src/domain/configuration-manager/diffing/changedItems.ts';
 import {
-  isChange,
+  changedItems,
+  diffTexts,
+  diffUnits,
+  piecesOf,
   storedDifference,
   textAfter,
-} from '../../../src/domain/configuration-manager/diffing/storedDifference.ts';
-import { diffTexts, diffUnits } from '../../../src/domain/configuration-manager/diffing/textDiff.ts';
-import { unifiedDiff } from '../../../src/domain/configuration-manager/diffing/unifiedDiff.ts';
-import { typeOf } from '../../../src/southbound/types/table.ts';
+  unifiedDiff,
+} from '../../src/index.ts';
 
 const items = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 12 });
 const word = fc.constantFrom('a', 'b', ' ', '\n', '\n', 'password ', '"a b"', '\t', '\0', '\u{1F600}');
@@ -142,27 +142,5 @@ describe('Stored differences', () => {
         assert.equal(textAfter(before, stored), after);
       }),
     );
-  });
-
-  it('are changes only where more differs than lines that always change', () => {
-    const volatile = (type: string) => typeOf(type).volatile ?? [];
-    for (const [type, line, other] of [
-      [
-        'ios',
-        '! Last configuration change at 10:00:01 UTC Mon Jan 1 2024',
-        '! Last configuration change at 11:00:00 UTC',
-      ],
-      ['ios', 'ntp clock-period 17180089', 'ntp clock-period 17180090'],
-      ['iosxr', 'Mon Jan  1 10:00:00.123 UTC', 'Tue Jan  2 11:00:00.456 UTC'],
-      ['nxos', '!Time: Mon Jan  1 10:00:00 2024', '!Time: Tue Jan  2 10:00:00 2024'],
-      ['junos', '## Last commit: 2024-01-01 10:00:00 UTC by a', '## Last commit: 2024-01-02 10:00:00 UTC by b'],
-      ['fortios', 'set passwd ENC AAAA', 'set passwd ENC BBBB'],
-      ['routeros', '# jan/01/2024 10:00:00 by RouterOS 6.48', '# jan/02/2024 10:00:00 by RouterOS 6.48'],
-    ] as const) {
-      const config = (of: string) => `hostname a\n${of}\nend\n`;
-      assert.equal(isChange(config(line), config(other), volatile(type)), false, line);
-      assert.equal(isChange(config(line), `${config(other)}more\n`, volatile(type)), true, line);
-      assert.equal(isChange(config(line), config(other), volatile('linux')), true, line);
-    }
   });
 });

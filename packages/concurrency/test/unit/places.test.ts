@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
-import { places } from '../../../src/concurrency/places.ts';
+import { places } from '../../src/index.ts';
 
 /** Works that begin and end when a test says so. */
 const works = () => {

@@ -1,4 +1,4 @@
-import { RequestError } from '../domain/engine/requestError.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 
 /** How many readers of streams there may be: of one account, and of all. */
 type Limits = { readonly perAccount?: number; readonly perNode: number };

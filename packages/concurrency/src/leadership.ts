@@ -60,7 +60,7 @@ type Work = {
 /** Work that goes on while this process leads, from `start` to `stop`. */
 export const leaderWork = ({ leadership, ready, work, onEnd, ...supervision }: Work) => {
   const stopping = new AbortController();
-  const stop = stopping.signal;
+  const stop: AbortSignal = stopping.signal;
   // All that is under way may listen to it.
   setMaxListeners(0, stop);
   let lastWork = Promise.resolve();
