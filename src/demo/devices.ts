@@ -1,4 +1,4 @@
-import type { Kept, Step } from './step.ts';
+import { ago, type Kept, longAgo, type MakeStep, type Step } from './step.ts';
 
 const groups = [
   { name: 'Edge', description: 'Edge routers of all sites', devices: ['edge-01', 'edge-02', 'edge-03', 'edge-04'] },
@@ -47,7 +47,7 @@ line vty 0 4
 `;
 
 /** Device groups, adapters, and a configuration applied to a simulated device. */
-export const deviceSteps: readonly ((values: Kept) => Step)[] = [
+export const deviceSteps: readonly MakeStep[] = [
   () => ({ method: 'POST', path: '/configuration_manager/import/groups', body: { groups } }),
   () => ({
     method: 'POST',
@@ -83,11 +83,11 @@ export const deviceSteps: readonly ((values: Kept) => Step)[] = [
       ].map(([name, host]) => ({ name, host, port: 22, ostype: 'cisco-ios-xe' })),
     },
   }),
-  () => ({
+  ago(longAgo, () => ({
     method: 'POST',
     path: '/configuration_manager/devices/lab-01/configuration',
     body: { config: { device: 'lab-01', config: hardening }, options: {} },
-  }),
+  })),
 ];
 
 /** A credential, and an inventory whose nodes are devices that name it. */

@@ -1,8 +1,7 @@
-import type { Kept, Step } from './step.ts';
+import { ago, type Kept, longAgo, type MakeStep, type Step } from './step.ts';
 
-const text =
-  (nodePath: string, template: string) =>
-  ({ edge }: Kept): Step => ({
+const text = (nodePath: string, template: string): MakeStep =>
+  ago(longAgo, ({ edge }) => ({
     method: 'PUT',
     path: '/configuration_manager/node/config',
     body: {
@@ -12,10 +11,10 @@ const text =
       data: { template, variables: {} },
       updateVariables: true,
     },
-  });
+  }));
 
 /** Texts of the edge routers' golden configuration, and a check of a device against them. */
-export const goldenSteps: readonly ((values: Kept) => Step)[] = [
+export const goldenSteps: readonly MakeStep[] = [
   text(
     'base',
     `{% for server in ntp_servers %}
@@ -58,8 +57,8 @@ service tcp-keepalives-out
 ];
 
 /** A plan of the devices of the lab, and a run of it. */
-export const complianceSteps: readonly ((values: Kept) => Step)[] = [
-  ({ edge, hardening }) => ({
+export const complianceSteps: readonly MakeStep[] = [
+  ago(longAgo, ({ edge, hardening }) => ({
     method: 'POST',
     path: '/configuration_manager/compliance_plans',
     keep: ({ _id }) => ({ labPlan: _id }),
@@ -69,7 +68,7 @@ export const complianceSteps: readonly ((values: Kept) => Step)[] = [
       throttle: 2,
       nodes: [{ treeId: edge, version: 'initial', nodeId: hardening, devices: ['lab-01', 'lab-02'] }],
     },
-  }),
+  })),
   ({ labPlan }) => ({
     method: 'POST',
     path: '/configuration_manager/compliance_plans/run',
@@ -115,3 +114,31 @@ export const checkSteps: readonly ((values: Kept) => Step)[] = [
     },
   }),
 ];
+
+/** What lab-01 got by hand, by the days since then. In the end it is as it was. */
+const byHand: Readonly<Record<number, string>> = {
+  150: 'ip http server',
+  120: 'no service tcp-keepalives-in\nno service tcp-keepalives-out',
+  90: 'no ip http server',
+  60: 'line vty 0 4\n exec-timeout 60 0',
+  30: 'service tcp-keepalives-in\nservice tcp-keepalives-out\nline vty 0 4\n exec-timeout 10 0',
+};
+
+/** Half a year of the plan of the lab, in which one device drifts: a run every 15 days. */
+export const historySteps: readonly MakeStep[] = Array.from({ length: 12 }, (_, i) => longAgo - i * 15).flatMap(
+  (days) => {
+    const config = byHand[days];
+    const change = (): Step => ({
+      method: 'POST',
+      path: '/configuration_manager/devices/lab-01/configuration',
+      body: { config: { device: 'lab-01', config }, options: { backup: false } },
+    });
+    const run = ({ labPlan }: Kept): Step => ({
+      method: 'POST',
+      path: '/configuration_manager/compliance_plans/run',
+      awaits: 'instanceId',
+      body: { planId: labPlan },
+    });
+    return [...(config === undefined ? [] : [ago(days, change)]), ago(days, run)];
+  },
+);

@@ -1,13 +1,19 @@
 import '../process/soundJson.ts';
+import { existsSync } from 'node:fs';
 import { readConfig } from '../config.ts';
 import { fail } from '../process/program.ts';
 import { runService } from '../service/runService.ts';
 import type { Running } from '../service/start.ts';
+import { lateClocks } from './lateClocks.ts';
 import { loadSample } from './load.ts';
 import { demoSettings } from './settings.ts';
+import { longAgo } from './step.ts';
 
-const demonstrate = async ({ url, logUrl }: Running, password: string): Promise<void> => {
-  await loadSample(url, 'admin', password);
+type LateClocks = ReturnType<typeof lateClocks>;
+
+/** `late`: the clocks of a demo that starts for the first time, long ago. */
+const demonstrate = async ({ url, logUrl }: Running, password: string, late?: LateClocks): Promise<void> => {
+  await loadSample(url, 'admin', password, late?.setDays);
   const log =
     logUrl === undefined
       ? ''
@@ -27,6 +33,9 @@ const demonstrate = async ({ url, logUrl }: Running, password: string): Promise<
 
 const run = async (): Promise<void> => {
   const settings = await demoSettings(process.env);
-  await runService(readConfig(settings), (service) => demonstrate(service, settings.ADMIN_PASSWORD));
+  // A log that is there has its history.
+  const isNew = !process.env.EVENTSTORE_URL && !existsSync(settings.DATA_DIR);
+  const late = isNew ? lateClocks(longAgo) : undefined;
+  await runService(readConfig(settings), (service) => demonstrate(service, settings.ADMIN_PASSWORD, late), late);
 };
 void run().catch(fail);

@@ -2,7 +2,7 @@ import { agentSteps } from './agents.ts';
 import { backupSteps, campusSteps, changeSteps, deviceSteps } from './devices.ts';
 import { formSteps } from './forms.ts';
 import { gateways } from './gateways.ts';
-import { checkSteps, complianceSteps, goldenSteps } from './golden.ts';
+import { checkSteps, complianceSteps, goldenSteps, historySteps } from './golden.ts';
 import { jobSteps, waitingJobSteps, workflowSteps } from './jobs.ts';
 import { lifecycleSteps } from './lifecycle.ts';
 import { linkSteps } from './links.ts';
@@ -11,7 +11,7 @@ import { prebuiltSteps } from './prebuilts.ts';
 import { profileSteps } from './profiles.ts';
 import { projectSteps } from './projects.ts';
 import { scheduledJobSteps } from './scheduledJobs.ts';
-import type { Kept, Step } from './step.ts';
+import { ago, type Kept, longAgo, type MakeStep } from './step.ts';
 import { templateSteps, transformationSteps } from './templates.ts';
 
 const groups = [
@@ -97,8 +97,8 @@ const upgrade = (id: string) => [
   },
 ];
 
-/** The sample, in the order in which it is created. */
-export const sample: readonly ((ids: Kept) => Step)[] = [
+/** The sample: the steps of long ago, then the others, each in this order. */
+export const sample: readonly MakeStep[] = [
   ...groups.map((group) => () => ({ method: 'POST' as const, path: '/authorization/groups', body: group })),
   () => ({
     method: 'POST',
@@ -180,29 +180,29 @@ export const sample: readonly ((ids: Kept) => Step)[] = [
     body: upgrade(id)[i],
   })),
 
-  () => ({
+  ago(longAgo, () => ({
     method: 'POST',
     path: '/configuration_manager/configs',
     keep: ({ _id, versions }) => ({ edge: _id, edgeRoot: versions[0].root.configId }),
     body: { name: 'Edge routers', deviceType: 'cisco-ios-xe' },
-  }),
-  ({ edge }) => ({
+  })),
+  ago(longAgo, ({ edge }) => ({
     method: 'POST',
     path: `/configuration_manager/configs/${edge}/initial/nodes`,
     keep: ({ configId }) => ({ hardening: configId }),
     body: { name: 'Hardening' },
-  }),
-  ({ edge, hardening }) => ({
+  })),
+  ago(longAgo, ({ edge, hardening }) => ({
     method: 'POST',
     path: `/configuration_manager/configs/${edge}/initial/nodes`,
     body: { name: 'Management access', parent: hardening },
-  }),
-  ({ edge }) => ({
+  })),
+  ago(longAgo, ({ edge }) => ({
     method: 'POST',
     path: `/configuration_manager/configs/${edge}/versions`,
     body: { name: '2027-Q1' },
-  }),
-  ({ edge }) => ({
+  })),
+  ago(longAgo, ({ edge }) => ({
     method: 'PUT',
     path: `/configuration_manager/configs/variables/${edge}/initial`,
     body: {
@@ -212,7 +212,7 @@ export const sample: readonly ((ids: Kept) => Step)[] = [
         snmp_location: 'POP',
       },
     },
-  }),
+  })),
   () => ({
     method: 'POST',
     path: '/configuration_manager/configs',
@@ -299,4 +299,5 @@ export const sample: readonly ((ids: Kept) => Step)[] = [
   ...backupSteps,
   ...checkSteps,
   ...changeSteps,
+  ...historySteps,
 ];

@@ -32,6 +32,7 @@ export const demoSettings = async (env: NodeJS.ProcessEnv) => {
     ...env,
     PORT: port,
     DATA_DIR: env.DATA_DIR || (port === String(usualPort) ? 'data/demo' : `data/demo-${port}`),
+    RETENTION_DAYS: env.RETENTION_DAYS || '365', // its history is older than what is usually shown
     ADMIN_PASSWORD: env.ADMIN_PASSWORD || 'demo-password',
   };
 };

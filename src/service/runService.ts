@@ -3,6 +3,7 @@ import type { Config } from '../config.ts';
 import { forPeople, serviceLogger } from '../process/logger.ts';
 import { fail, onStopSignal } from '../process/program.ts';
 import { version } from '../version.ts';
+import type { Clocks } from './serviceNode.ts';
 import { type Running, startService } from './start.ts';
 
 const say = (line: string): void => {
@@ -27,11 +28,15 @@ const logOnStdout = (level: string) => {
  * Runs the service until SIGTERM or SIGINT, then ends the process with status 0. A later signal kills it. Logs a
  * line for each step. `ready` is called once the service answers.
  */
-export const runService = async (config: Config, ready: (service: Running) => Promise<void> | void): Promise<void> => {
+export const runService = async (
+  config: Config,
+  ready: (service: Running) => Promise<void> | void,
+  clocks?: Clocks,
+): Promise<void> => {
   const { logger, flush } = logOnStdout(config.LOG_LEVEL ?? 'info');
   logger.info({ version, pid: process.pid, node: process.version, dataDir: config.DATA_DIR }, 'starting');
   const leaving = new AbortController();
-  const starting = startService(config, logger, say, leaving.signal);
+  const starting = startService(config, logger, say, { leaving: leaving.signal, clocks });
 
   const stop = async (signal: NodeJS.Signals): Promise<void> => {
     logger.info({ signal }, 'stopping');

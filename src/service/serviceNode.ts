@@ -28,11 +28,16 @@ import { keysOrNew } from '../store/signingKeys.ts';
 import { lockFolder } from '../store/sqlite/log.ts';
 import { readModelsOf } from './readModels.ts';
 
+/** A wall clock, which may jump, and one that never does, in milliseconds. */
+export type Clocks = Pick<Parameters<typeof guardedClock>[0], 'now' | 'monotonic'>;
+
+const machineClocks: Clocks = { now: Date.now, monotonic: () => performance.now() };
+
 /**
  * Opens the node that the settings describe. Throws a `StartFault` if a setting is wrong. Waits for a log that answers
  * slowly until `leaving` aborts.
  */
-export const openServiceNode = async (config: Config, warn: Log, leaving: AbortSignal) => {
+export const openServiceNode = async (config: Config, warn: Log, leaving: AbortSignal, clocks = machineClocks) => {
   const { DATA_DIR, EVENTSTORE_URL: at } = config;
   const unlock = await blaming(`DATA_DIR ${DATA_DIR}`, () => {
     checkFolder(DATA_DIR);
@@ -46,7 +51,7 @@ export const openServiceNode = async (config: Config, warn: Log, leaving: AbortS
     const log = storeIn(opened);
     const patiently = patience(opened, leaving, warn);
     await patiently(() => refuseHalfImported(log));
-    clock = await openNodeClock(opened, patiently, warn);
+    clock = await openNodeClock(opened, patiently, { warn, clocks });
     return await openNodeOn(config, opened, { clock, patiently, warn, unlock });
   } catch (error) {
     clock?.stop();
@@ -143,13 +148,16 @@ const newestTimed = async (log: Backwards): Promise<StoredEvent | undefined> => 
  * The clock of a node, compared with the log, before anything is stored. A clock that is not believed at a start is noted
  * in the log until it is: what this process stores meanwhile proves nothing to the next one.
  */
-const openNodeClock = async (opened: OpenedLog, patiently: Patiently, warn: Log): Promise<GuardedClock> => {
+const openNodeClock = async (
+  opened: OpenedLog,
+  patiently: Patiently,
+  { warn, clocks }: { readonly warn: Log; readonly clocks: Clocks },
+): Promise<GuardedClock> => {
   const log: EventStore & Backwards = 'embedded' in opened ? opened.embedded : opened.remote;
   const doubted = await patiently(() => log.checkpoint(doubtedCheckpoint));
   const newest = await patiently(async () => (doubted && (await log.at(doubted))) || (await newestTimed(log)));
   const clock = guardedClock({
-    now: Date.now,
-    monotonic: () => performance.now(),
+    ...clocks,
     newest: newest && timeOf(indexed(newest)),
     onJump: ({ by, until, why }) => warn(why, { by, until: new Date(until).toISOString() }),
   });

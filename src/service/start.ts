@@ -25,7 +25,7 @@ import { clockHealth, eventTriggersHealth, monitor, schedulesHealth, tasksHealth
 import { type Parts, partsOf } from './parts.ts';
 import { countedRuns, parkedRunsOf } from './runners.ts';
 import type { ServedLog } from './servedLog.ts';
-import { blaming, openServiceNode } from './serviceNode.ts';
+import { blaming, type Clocks, openServiceNode } from './serviceNode.ts';
 
 /** A running service. `stop` ends it in order: new requests, answers in progress, reactions, projections, stores. */
 export type Running = {
@@ -41,16 +41,19 @@ export type Running = {
 
 /**
  * Builds everything and listens. `tell` shows the admin password of the first start to the operator. Waits for a log
- * that answers slowly until `leaving` aborts.
+ * that answers slowly until `leaving` aborts. Its time is that of `clocks`; unless given, that of the machine.
  */
 export const startService = async (
   config: Config,
   logger: Logger,
   tell: (line: string) => void,
-  leaving: AbortSignal = new AbortController().signal,
+  {
+    leaving = new AbortController().signal,
+    clocks,
+  }: { readonly leaving?: AbortSignal; readonly clocks?: Clocks | undefined } = {},
 ): Promise<Running> => {
   const warn: Log = (message, about) => logger.warn(about, message);
-  const parts = partsOf(config, logger, await openServiceNode(config, warn, leaving));
+  const parts = partsOf(config, logger, await openServiceNode(config, warn, leaving, clocks));
   const { node, triggers, schedules, work, signing, streaming, rebuilding, stopping } = parts;
   await startInOrder(parts, tell);
 

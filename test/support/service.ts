@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfig } from '../../src/config.ts';
 import { serviceLogger } from '../../src/process/logger.ts';
+import type { Clocks } from '../../src/service/serviceNode.ts';
 import { startService as start } from '../../src/service/start.ts';
 
 export const adminPassword = 'correct horse battery';
@@ -20,7 +21,7 @@ export const basic = ({ user, password }: Login): string =>
  * otherwise; a body that is a string is sent as it is. `stop` ends it and removes the folder; `restart` ends it and
  * starts it again on the same folder.
  */
-export const startService = async (settings: Record<string, string> = {}, keepIn?: string) => {
+export const startService = async (settings: Record<string, string> = {}, keepIn?: string, clocks?: Clocks) => {
   const folder = keepIn ?? mkdtempSync(join(tmpdir(), 'automation-platform-'));
   const lines: string[] = [];
   // A slow machine is no fault of the service: whoever tests the 503 says how long it waits.
@@ -39,6 +40,7 @@ export const startService = async (settings: Record<string, string> = {}, keepIn
     config,
     serviceLogger(process.env.TEST_LOG ?? settings.LOG_LEVEL ?? 'warn', { write }),
     () => undefined,
+    { clocks },
   );
 
   const ask = async (

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { lateClocks } from '../../../src/demo/lateClocks.ts';
 import { loadSample } from '../../../src/demo/load.ts';
 import { demoSettings } from '../../../src/demo/settings.ts';
+import { longAgo } from '../../../src/demo/step.ts';
 import { ok } from '../../support/people.ts';
 import { publishedIn } from '../../support/published.ts';
 import { adminPassword } from '../../support/service.ts';
@@ -10,10 +12,11 @@ import { until } from '../../support/until.ts';
 import { useService } from '../../support/useService.ts';
 
 describe('the sample', () => {
-  const service = useService();
+  const clocks = lateClocks(longAgo);
+  const service = useService({ RETENTION_DAYS: '365' }, clocks);
 
   it('is created through the HTTP API, and once however often it is loaded', async () => {
-    const kept = await loadSample(service.url, 'admin', adminPassword);
+    const kept = await loadSample(service.url, 'admin', adminPassword, clocks.setDays);
     // Its session ends, and tells of it, on its own.
     await until(() => publishedIn(service.folder).length !== 0);
     // So do the run of its compliance plan, and its change of devices.
@@ -29,6 +32,20 @@ describe('the sample', () => {
     const position = (await service.ask('GET', '/health/status')).body.eventStore.position;
     assert.deepEqual(await loadSample(service.url, 'admin', adminPassword), kept);
     assert.equal((await service.ask('GET', '/health/status')).body.eventStore.position, position);
+  });
+
+  it('has half a year of checks, in which a device drifts and comes back', async () => {
+    const search = await service.ask('POST', '/configuration_manager/search/compliance_plans', { name: 'Lab' });
+    const path = `/configuration_manager/compliance_plans/${search.body.plans[0]._id}/compliance-score-trend?days=365`;
+    const trend: readonly { date: string; score: number }[] = ok(await service.ask('GET', path));
+    const days = trend.map(({ date }) => (Date.parse(trend.at(-1)!.date) - Date.parse(date)) / 86_400_000);
+    assert.deepEqual(
+      days,
+      Array.from({ length: 13 }, (_, i) => 180 - i * 15),
+    );
+    const scores = trend.map(({ score }) => score);
+    assert.ok(Math.min(...scores) < scores[0]! - 10, String(scores));
+    assert.equal(scores.at(-1), scores[0]);
   });
 
   it('has a model of circuits, and executions of its actions in every state but canceled and paused', async () => {
@@ -153,7 +170,14 @@ describe('the settings of the demo', () => {
   });
 
   it('are those of the environment where it sets them', async () => {
-    const given = { PORT: '1', ESDB_PORT: '', DATA_DIR: 'x', ADMIN_PASSWORD: 'y', LOG_LEVEL: 'warn' };
+    const given = {
+      PORT: '1',
+      ESDB_PORT: '',
+      DATA_DIR: 'x',
+      RETENTION_DAYS: '7',
+      ADMIN_PASSWORD: 'y',
+      LOG_LEVEL: 'warn',
+    };
     assert.deepEqual(await demoSettings(given), given);
     const onEventStoreDb = await demoSettings({ PORT: '3000', EVENTSTORE_URL: 'esdb://host', HOST: '' });
     assert.deepEqual([onEventStoreDb.ESDB_PORT, onEventStoreDb.DATA_DIR], [undefined, 'data/demo']);
