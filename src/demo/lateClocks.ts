@@ -1,6 +1,6 @@
 const day = 86_400_000;
 
-/** The clocks of the machine, but late by a number of days. Whoever makes them less late lets time pass. */
+/** The clocks of the machine, but late by a number of days. Fewer days let time pass. */
 export const lateClocks = (days: number) => {
   let late = days * day;
   return {

@@ -97,7 +97,7 @@ const upgrade = (id: string) => [
   },
 ];
 
-/** The sample: the steps of long ago, then the others, each in this order. */
+/** The sample: the steps of long ago, then the rest, each in this order. */
 export const sample: readonly MakeStep[] = [
   ...groups.map((group) => () => ({ method: 'POST' as const, path: '/authorization/groups', body: group })),
   () => ({

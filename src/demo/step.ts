@@ -14,7 +14,7 @@ export type Kept = Readonly<Record<string, string>>;
 /** Makes a step. Those that happened `daysAgo` are the first ones. */
 export type MakeStep = ((values: Kept) => Step) & { readonly daysAgo?: number };
 
-/** The same step, so many days ago. */
+/** The same step, a number of days ago. */
 export const ago = (daysAgo: number, step: MakeStep): MakeStep =>
   Object.assign((values: Kept) => step(values), { daysAgo });
 
