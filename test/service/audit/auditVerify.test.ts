@@ -16,6 +16,7 @@ import { noteOf } from '../../../src/store/sqlite/note.ts';
 import { runInProcess } from '../../support/command.ts';
 import { memoryEventStore } from '../../support/memoryEventStore.ts';
 import { writeLog as writeUnsigned } from '../../support/movingLog.ts';
+import { sampled } from '../../support/sample.ts';
 import { scriptedEventStore } from '../../support/scriptedEventStore.ts';
 import { keysOf, writeLog } from '../../support/signedLog.ts';
 
@@ -186,7 +187,7 @@ describe('audit verify', () => {
     it('names an event whose position was changed, and no others', async () => {
       await exportTo(readConfig({ DATA_DIR: folder, AUDIT_KEY: ownPem }));
       const lines = readFileSync(exported(), 'utf8').trimEnd().split('\n');
-      for (const position of [3, 299, 301, 302, 1e6]) {
+      for (const position of sampled([3, 299, 301, 302, 1e6], 2)) {
         const changed = lines.map((line) => line.replace('{"position":300,', `{"position":${position},`));
         writeFileSync(exported(), `${changed.join('\n')}\n`);
         const { status, lines: found } = await run([exported()]);

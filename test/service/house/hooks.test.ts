@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fromSource } from '../../support/fromSource.ts';
+import { itInSoak } from '../../support/itInSoak.ts';
 import { watched } from '../../support/process.ts';
 import { until } from '../../support/until.ts';
 
@@ -94,7 +95,7 @@ describe('a run of the tests', () => {
     assert.match(calling.output().out, /Deprecated calls:\nDeprecationWarning: old\(\)/);
   });
 
-  it('goes on while its event loop does', async () => {
+  itInSoak('goes on while its event loop does', async () => {
     const slow = run(`it('waits', () => new Promise((resolve) => { setTimeout(resolve, 6000); })).timeout(0);`, {
       TEST_STANDSTILL_MS: '3000',
     });

@@ -16,7 +16,7 @@ import {
   wellFormed,
 } from '../../support/hostile.ts';
 import { type People, people } from '../../support/people.ts';
-import { sampled } from '../../support/sample.ts';
+import { sampled, seed } from '../../support/sample.ts';
 import { basic, startService, type TestService } from '../../support/service.ts';
 
 const inherited = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf'];
@@ -477,10 +477,14 @@ describe('every route, with bad input', function () {
     const allowed = (answer: { readonly headers: Headers }) => (answer.headers.get('allow') ?? '').split(', ').sort();
 
     it('that a path does not know are refused with those that it knows', async () => {
-      for (const path of paths) {
-        for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'PURGE'].filter(
-          (method) => !known(path).includes(method),
-        )) {
+      const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'PURGE'];
+      for (const [n, path] of paths.entries()) {
+        const unknown = methods.filter((method) => !known(path).includes(method));
+        // Two of them by turns; all in a soak.
+        const asked = process.env.SOAK_ROUNDS
+          ? unknown
+          : [0, 1].map((more) => unknown[(n + seed + more) % unknown.length]!);
+        for (const method of asked) {
           const answer = await some.outsider(method, at({ path }));
           if (method === 'HEAD') assert.equal(answer.status, 405);
           else failure(answer, 'method_not_allowed', `${method} ${path}`);

@@ -13,7 +13,7 @@ import { heard, writeLog } from '../../support/movingLog.ts';
 import { temporaryFolder } from '../../support/process.ts';
 import { noSmallDisk, type SmallDisk, smallDisk } from '../../support/smallDisk.ts';
 
-const events = 5_000;
+const events = 2_500;
 
 (noSmallDisk ? describe.skip : describe)(
   `moving a log to a disk that is too small${noSmallDisk ? ` (${noSmallDisk})` : ''}`,

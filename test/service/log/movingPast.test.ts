@@ -15,6 +15,7 @@ import { eventsIn, eventsOf, storedEarlier, withLog } from '../../support/logged
 import { heard } from '../../support/movingLog.ts';
 import { ok } from '../../support/people.ts';
 import { temporaryFolder } from '../../support/process.ts';
+import { sampled } from '../../support/sample.ts';
 import { outcomeOf, ranOf } from '../../support/scheduleOutcome.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
@@ -42,7 +43,7 @@ const ways: Readonly<Record<string, (from: string, to: string) => Promise<void>>
   },
 };
 
-for (const [way, bring] of Object.entries(ways)) {
+for (const [way, bring] of sampled(Object.entries(ways), 1)) {
   describe(`a past that ${way} bring back`, function () {
     this.timeout(300_000);
     let folder: string;

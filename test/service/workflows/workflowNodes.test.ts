@@ -14,9 +14,9 @@ type Json = any; // answers are whatever the route says
 const om = '/operations-manager';
 const isSoak = process.env.SOAK_ROUNDS !== undefined;
 /** How many jobs are started; a job each 300 ms in a soak, so that the kills last a minute. */
-const [jobCount, restMs] = isSoak ? [200, 300] : [6, 0];
+const [jobCount, restMs] = isSoak ? [200, 300] : [3, 0];
 /** How long a node runs before one is killed. */
-const killEachMs = isSoak ? 2000 : 300;
+const killEachMs = isSoak ? 2000 : 1500;
 
 /** Nodes over one log, and a reader of its events. */
 type Nodes = {

@@ -68,8 +68,8 @@ describe('passwords', () => {
       return { done, check, flood: Array.from({ length: times }, () => check('flood')) };
     };
 
-    it('are checked in turn: one address with a thousand holds up another by what is under way', async () => {
-      const { done, check, flood } = flooded(900);
+    it('are checked in turn: one address with many holds up another by what is under way', async () => {
+      const { done, check, flood } = flooded(300);
       await check('elsewhere');
       // Those under way, and some that a machine under load ends earlier than it.
       assert.ok(done.filter((from) => from === 'flood').length <= 10, `${done.length - 1} before it`);

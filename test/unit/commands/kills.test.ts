@@ -1,3 +1,3 @@
 import { killContract } from '../../support/kills/contract.ts';
 
-describe('What is stored in several steps:', () => killContract(5));
+describe('What is stored in several steps:', () => killContract(3));

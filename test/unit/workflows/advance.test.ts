@@ -368,7 +368,7 @@ describe('advance', () => {
   });
 
   it('ends no wait early when the clock goes back, and all of a stopped week in small decisions', () => {
-    const ids = Array.from({ length: 300 }, (_, i) => `w${i}`);
+    const ids = Array.from({ length: 120 }, (_, i) => `w${i}`);
     const waits = Object.fromEntries(ids.map((id, i) => [id, ours('delay', { time: 3600 + i })]));
     const limited = person({ timeLimit: { seconds: 3600, result: 'success' } });
     const edges = [...ids, 'p'].flatMap((id) => [`start -> ${id}`, `${id} -> end`]);
@@ -384,7 +384,7 @@ describe('advance', () => {
       state = foldTasks(next.events, state);
       more = next.more;
     }
-    assert.deepEqual([state.status, decisions], ['complete', 7]);
+    assert.deepEqual([state.status, decisions], ['complete', 3]);
     assert.match(String(taskIn(state, 'p').error), /limit of 3600 seconds/);
   });
 });
