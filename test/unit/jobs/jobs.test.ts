@@ -105,6 +105,9 @@ describe('A job', () => {
     const refs = { gbac, variables: { saved: 3 } };
     given(started).when(complete, {}, refs).then(completed);
     given(started, paused).when(complete, {}, refs).then(completed);
+    given(started, { topic: 'jobInventoriesNoted', data: { inventories: ['i1'] } })
+      .when(complete, {}, refs)
+      .then(completed);
     given(started, completed).when(complete, {}, refs).thenNothing();
     given(started, completed).when(complete, {}, { gbac, variables: {} }).thenNothing();
     assert.deepEqual(fold(job, [started, completed]).variables, { site: 'Bonn', saved: 3 });

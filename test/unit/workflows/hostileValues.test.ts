@@ -150,6 +150,13 @@ const tasks: readonly (readonly [words: string, task: string, inputs: Json, vari
     /^error/,
   ],
   ['a text of depth 1,000', 'parse', { text: '['.repeat(1000) + ']'.repeat(1000) }, () => ({}), /^error.*levels/],
+  [
+    'objects in each other, 1,000 deep',
+    'parse',
+    { text: `${'{"a":'.repeat(1000)}1${'}'.repeat(1000)}` },
+    () => ({}),
+    /^error.*levels/,
+  ],
   ['half of a character', 'substring', { str: '😀', indexStart: 0, indexEnd: 1 }, () => ({}), /^success/],
   [
     'a schema with a pattern that explodes',
