@@ -171,6 +171,7 @@ export const nodeConfigRoutes: readonly Route[] = [
     name: 'getConfigSpec',
     method: 'get',
     path: '/config_specs/:configId',
+    reads: true,
     access: ['operators', 'readers'],
     summary: 'Get the text of a node, and its lines',
     description: 'By the configId of the node. One that several nodes share means the oldest.',

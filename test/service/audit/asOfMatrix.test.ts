@@ -338,6 +338,9 @@ describe('every GET route as of every moment, for six roles', function () {
     paths.set(`${reports}/details/:id`, [`${reports}/details/${report}`]);
     paths.set(`${reports}/score_trend/:deviceName`, [`${reports}/score_trend/lab-01`]);
     paths.set(`${reports}/node/:treeId/:nodePath`, [`${reports}/node/Edge%20routers/base%2FHardening`]);
+    // Nodes have names within their tree.
+    const { root } = ok(await service.ask('GET', `${cm}/configs/Edge%20routers/initial`));
+    paths.set(`${cm}/config_specs/:configId`, [`${cm}/config_specs/${root.attributes.configId}`]);
     await close();
     await mark('closed');
     const documents = await remove();

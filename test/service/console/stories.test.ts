@@ -45,7 +45,7 @@ describeInBrowser('console: stories', () => {
 
   const stories: Readonly<Record<string, Story>> = {
     'says why an event does not fire a trigger, and which variables a job would get': async (page, way) => {
-      const { press, type } = handsOf(page, way);
+      const { press, type, choose } = handsOf(page, way);
       await page.enter('/triggers');
       await press(page.getByRole('link', { name: 'A link is down' }));
       await type(page.getByLabel('Payload of an event'), '{"severity": "low"}');
@@ -59,6 +59,16 @@ describeInBrowser('console: stories', () => {
       await type(page.getByLabel('Payload of an event'), '{');
       await press(page.getByRole('button', { name: 'Test' }));
       await page.getByRole('alert').getByText('The payload is no JSON.').waitFor();
+      const payload = { severity: 'critical', site: way };
+      const { position } = ok(await service.ask('POST', `${operations}/events/monitoring/linkDown`, payload)).data;
+      const option = page.getByRole('option', { name: `position ${position}` });
+      await option.waitFor({ state: 'attached' });
+      await choose(page.getByLabel('Event of the log'), (await option.textContent()) ?? '');
+      assert.match(await page.getByLabel('Payload of an event').inputValue(), /"severity": "critical"/);
+      await press(page.getByRole('button', { name: 'Test' }));
+      await page.getByText('It would fire.').waitFor();
+      await page.getByRole('group', { name: 'Variables of the job' }).getByText(way).waitFor();
+      await page.looksRight('an event of the log in the test bench');
     },
 
     'makes an automation with a schedule, and deletes it': async (page, way) => {
@@ -159,6 +169,13 @@ describeInBrowser('console: stories', () => {
       await page.getByRole('cell', { name: `ntp server 10.0.0.${way.length}` }).waitFor();
       const { versions } = ok(await service.ask('GET', `/configuration_manager/configs/${tree}`));
       assert.equal(versions.length, 1);
+      const stored = new Date().toISOString();
+      await type(page.getByLabel('Golden lines'), 'ntp server 10.0.0.99');
+      await press(page.getByRole('region', { name: 'Text' }).getByRole('button', { name: 'Save' }));
+      await page.getByRole('cell', { name: 'ntp server 10.0.0.99' }).waitFor();
+      await page.view(`/compliance/trees/${tree}?asOf=${stored}`);
+      await page.getByRole('cell', { name: `ntp server 10.0.0.${way.length}` }).waitFor();
+      assert.equal(await page.getByLabel('Golden lines').inputValue(), `ntp server 10.0.0.${way.length}`);
     },
 
     'keeps a golden text that another one has changed meanwhile, shows both, and gives it a variable': async (
@@ -307,7 +324,7 @@ describeInBrowser('console: stories', () => {
       await page.looksRight('a change of many devices');
       await press(page.getByRole('button', { name: 'Dry run' }));
       const rows = page.getByRole('group', { name: 'Devices of the change' });
-      await rows.getByText('dryRun').nth(1).waitFor();
+      await rows.getByText('dry run').nth(1).waitFor();
       await press(rows.getByText('changed lines').first());
       await rows
         .getByText(`+logging host 192.0.2.${10 + way.length}`)
@@ -339,7 +356,7 @@ describeInBrowser('console: stories', () => {
       await type(page.getByLabel('Most failures'), '1');
       await press(page.getByRole('button', { name: 'Apply' }));
       await page.getByRole('link', { name: '1 failed' }).waitFor();
-      await page.getByRole('link', { name: '2 notSent' }).waitFor();
+      await page.getByRole('link', { name: '2 not sent' }).waitFor();
       await page.looksRight('a change that stopped');
       await press(page.getByRole('link', { name: 'The form of the change' }));
       await type(page.getByRole('textbox', { name: 'Lines' }), `set system host-name ring-${way}`);

@@ -11,7 +11,19 @@ import { html } from './html.ts';
 import { Actions, type JobOf } from './job.ts';
 import { useLoaded } from './loading.ts';
 import { goTo, place, setQuery } from './location.ts';
-import { Action, Failure, Json, Link, List, pageQuery, reasonAgainst, Section, Shown, Status } from './parts.ts';
+import {
+  Action,
+  Failure,
+  Json,
+  Link,
+  List,
+  pageQuery,
+  reasonAgainst,
+  Section,
+  Shown,
+  Status,
+  spoken,
+} from './parts.ts';
 import { call, newKeyHeader, read } from './platform.ts';
 import { firstRows, member, nameOf } from './resource.ts';
 import { typeName } from './run.ts';
@@ -168,7 +180,7 @@ const OneChange = ({ jobId }: { readonly jobId: string }) => {
       job &&
       html`<div class="title"><h2>${job.name}</h2><${Status} word=${job.status} /><${Link} to=${['jobs', jobId]}>job</${Link}><${Actions} job=${job} again=${loaded.again} />
         ${minutesIn(job) !== undefined && minutesIn(job) !== false && html`<${Action} label="Confirm all" kind="main" operation=${confirm} does=${() => confirmAll(jobId)} says="The changes are confirmed." />`}</div>
-      <p role="status">${counts.map(([word, count]) => html`<${Link} key=${word} to=${[...at, jobId]} query=${{ ...formQuery(), status: word }} isHere=${word === status}>${count.toLocaleString('en')} ${word}</${Link}> `)}
+      <p role="status">${counts.map(([word, count]) => html`<${Link} key=${word} to=${[...at, jobId]} query=${{ ...formQuery(), status: word }} isHere=${word === status}>${count.toLocaleString('en')} ${spoken(word)}</${Link}> `)}
         ${status && html`<${Link} to=${[...at, jobId]} query=${formQuery()}>all</${Link}>`}</p>`
     }
     <${List} label="Devices of the change" loaded=${loaded} keyOf=${({ device }: Row) => device} filter=${false} empty="The change has no such device."

@@ -106,7 +106,9 @@ const Editing = ({
   const mine = filling.value as Members;
   const isNew = revision === undefined;
   const changes = changesOf(schema, before, mine);
-  isChanged.current = Object.keys(changes).length > 0;
+  // Until the version that was saved is there.
+  const stored = useRef<Members>(undefined);
+  isChanged.current = mine !== stored.current && Object.keys(changes).length > 0;
   const [theirs, setTheirs] = useState<Version>();
   const reason = reasonAgainst(operation);
 
@@ -131,6 +133,7 @@ const Editing = ({
         if (fault instanceof CallRefused && fault.status === 412) return sendAgain(fault, key ?? ownKey);
         throw fault;
       });
+      stored.current = mine;
       isChanged.current = false;
       say(says);
       saved();

@@ -6,7 +6,7 @@ import { textOf } from './fields.ts';
 import { html } from './html.ts';
 import { useLoaded } from './loading.ts';
 import { reasonAgainst, Section, Shown, Status, Table } from './parts.ts';
-import { CallRefused, call, isNow, wordsOf } from './platform.ts';
+import { CallRefused, call, read, wordsOf } from './platform.ts';
 
 type Spec = Operations['configuration-manager.getConfigSpec']['answer'];
 
@@ -80,8 +80,7 @@ const Check = ({ where, spec, text }: CheckProps) => {
 const readText = async ({ treeId, treeVersion }: NodePlace, configId: string): Promise<Version> => {
   const path = { id: treeId, version: treeVersion };
   const { revision } = await readVersion('configuration-manager.getTreeVersion', { path });
-  const { body } = await call('configuration-manager.getConfigSpec', { path: { configId } });
-  return { item: body, revision };
+  return { item: await read('configuration-manager.getConfigSpec', { path: { configId } }), revision };
 };
 
 type TextProps = { readonly where: NodePlace; readonly configId: string };
@@ -94,7 +93,7 @@ export const NodeText = ({ where, configId }: TextProps) => {
     sendText(where, textOf(template), { headers: headers ?? {} });
   return html`<${Shown} loaded=${loaded}>${(version: Version) => {
     const spec = version.item as unknown as Spec;
-    return html`<${Section} title="Text" tools=${!isNow.value && html`<span class="quiet">as it is now</span>`}>
+    return html`<${Section} title="Text">
       <${Editor} label=${`Text of ${where.nodePath} of ${where.treeVersion}`} schema=${schema} version=${version} operation=${save} send=${send}
         reload=${reload} saved=${loaded.again} says="The text is saved." prefixes=${['/data']}
         below=${({ template }: Members) => html`<${Check} where=${where} spec=${spec} text=${textOf(template)} />`} />

@@ -81,9 +81,13 @@ const tones: Readonly<Record<string, string>> = {
   failed: 'bad',
 };
 
+/** A word of the platform as people read it: `notSent` is "not sent". */
+export const spoken = (word: string): string =>
+  word.replace(/([a-z])([A-Z])/g, (_, end: string, start: string) => `${end} ${start.toLowerCase()}`);
+
 /** A word of the platform, with the colour of its meaning. */
 export const Status = ({ word }: { readonly word: string | null | undefined }) =>
-  word ? html`<span class="status ${tones[word.toLowerCase()] ?? 'quiet'}">${word}</span>` : null;
+  word ? html`<span class="status ${tones[word.toLowerCase()] ?? 'quiet'}">${spoken(word)}</span>` : null;
 
 export type Column<Row> = {
   readonly title: string;

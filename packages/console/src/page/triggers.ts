@@ -25,6 +25,8 @@ import { call, isNow, may, read } from './platform.ts';
 import { loadSchema, newTrigger, type TriggerType, triggerTypes } from './triggerForm.ts';
 
 export type Trigger = Operations['operations-manager.getTrigger']['answer']['data'];
+type EventTrigger = Extract<Trigger, { readonly type: 'eventSystem' }>;
+type Event = Operations['audit.getAuditEvents']['answer']['results'][number];
 type Found = Operations['operations-manager.testTrigger']['answer']['data'];
 
 export const kindOf = ({ type }: Trigger): string => triggerTypes[type];
@@ -57,23 +59,50 @@ const TriggerList = () => {
     ]} />`;
 };
 
-/** An event is pasted; the platform says if it would fire the trigger, and why not. Nothing is published. */
-const TestBench = ({ id }: { readonly id: string }) => {
+const payloadIn = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`The payload is no JSON. ${(error as Error).message}`);
+  }
+};
+
+/**
+ * An event is chosen from the log, or its payload is pasted; the platform says if it would fire the trigger, and why not.
+ * Nothing is published.
+ */
+const TestBench = ({ trigger: { _id: id, source, topic } }: { readonly trigger: EventTrigger }) => {
   const [text, setText] = useState('{}');
+  const [chosen, setChosen] = useState<Event>();
   const [found, setFound] = useState<Found>();
+  const events = useLoaded(
+    async () =>
+      may('audit.getAuditEvents')
+        ? (await call('audit.getAuditEvents', { query: { source, topic, limit: 25 } })).body.results
+        : [],
+    [source, topic],
+    { when: (event) => event.source === source && event.topic === topic },
+  );
+  const choose = ({ currentTarget }: { readonly currentTarget: HTMLSelectElement }): void => {
+    const event = events.value?.find(({ id }) => id === currentTarget.value);
+    setChosen(event);
+    if (event) setText(JSON.stringify(event.data, null, 2));
+  };
+  const type = ({ currentTarget }: { readonly currentTarget: HTMLTextAreaElement }): void => {
+    setChosen(undefined);
+    setText(currentTarget.value);
+  };
   const test = async (): Promise<void> => {
     setFound(undefined);
-    let payload: unknown;
-    try {
-      payload = JSON.parse(text);
-    } catch (error) {
-      throw new Error(`The payload is no JSON. ${(error as Error).message}`);
-    }
-    setFound((await call('operations-manager.testTrigger', { path: { id }, body: { payload } })).body.data);
+    // The payload that is shown has masks in place of secrets.
+    const body = chosen ? { position: chosen.position } : { payload: payloadIn(text) };
+    setFound((await call('operations-manager.testTrigger', { path: { id }, body })).body.data);
   };
+  const choices = [...new Set([...(chosen ? [chosen] : []), ...(events.value ?? [])])];
   type Reason = Found['reasons'][number];
   return html`<${Section} title="Test bench">
-    <label class="field">Payload of an event<textarea class="code" rows="6" spellcheck=${false} value=${text} onInput=${({ currentTarget }: { readonly currentTarget: HTMLTextAreaElement }) => setText(currentTarget.value)}></textarea></label>
+    ${choices.length > 0 && html`<label class="field">Event of the log<select value=${chosen?.id ?? ''} onChange=${choose}><option value="">none: the payload is typed</option>${choices.map(({ id, at, position }) => html`<option key=${id} value=${id}>${at === null ? 'no time' : new Date(at).toLocaleString('sv')}, position ${position}</option>`)}</select></label>`}
+    <label class="field">Payload of an event<textarea class="code" rows="6" spellcheck=${false} value=${text} onInput=${type}></textarea></label>
     <div class="actions"><${Action} label="Test" kind="main" operation="operations-manager.testTrigger" does=${test} /></div>
     ${
       found &&
@@ -182,7 +211,7 @@ const OneTrigger = ({ id }: { readonly id: string }) => {
           ['Jobs', html`<${Link} to=${['jobs']} query=${{ trigger: id }}>its jobs</${Link}>`],
         ]} />
         ${'schema' in trigger && trigger.schema !== null && html`<${Section} title="Filter"><${Json} value=${trigger.schema} label="Filter" /></${Section}>`}
-        ${trigger.type === 'eventSystem' && isNow.value && html`<${TestBench} id=${id} />`}
+        ${trigger.type === 'eventSystem' && isNow.value && html`<${TestBench} key=${id} trigger=${trigger} />`}
         ${trigger.type === 'schedule' && may('operations-manager.previewTrigger') && html`<${Instants} id=${id} />`}
         <${Change} version=${version} reload=${reload} again=${loaded.again} />`;
     }}</${Shown}>`;
