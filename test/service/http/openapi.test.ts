@@ -6,6 +6,7 @@ import { areas } from '../../../src/http/areas.ts';
 import { openapi } from '../../../src/http/documentation/openapi.ts';
 import { codesOf, readRecorded } from '../../../src/http/documentation/openapiParts.ts';
 import { fullPathOf } from '../../../src/http/engine/router.ts';
+import { sampled } from '../../support/sample.ts';
 import { adminPassword } from '../../support/service.ts';
 
 type Json = { [name: string]: any };
@@ -52,7 +53,8 @@ describe('examples in the OpenAPI document', () => {
 
   it('fit the schemas of their operations', function () {
     this.timeout(300_000);
-    for (const { name, row } of all) {
+    // Ajv takes seconds to compile them all.
+    for (const { name, row } of sampled(all, 100)) {
       const { body, answer } = recorded.examples[name] ?? {};
       if (answer !== undefined) fits(row.answer, answer, `answer of ${name}`);
       if (body !== undefined) fits(row.body ?? assert.fail(`${name} takes no body`), body, `body of ${name}`);

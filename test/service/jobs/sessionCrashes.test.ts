@@ -56,10 +56,10 @@ describe('Sessions whose service is killed', function () {
     await start();
     const webhook = (name: string, to: string, timeout: number) =>
       ask('POST', '/agents', { name, inputSchema: {}, runner: 'webhook', url: agents.url(to), timeout });
-    await webhook('hang', '/hang', 60);
-    await webhook('later', '/later', 60);
+    await webhook('hang', '/hang', 600);
+    await webhook('later', '/later', 600);
     await webhook('short', '/later', 2);
-    await webhook('complete', '/complete', 60);
+    await webhook('complete', '/complete', 600);
     await ask('POST', '/agents', {
       name: 'template',
       inputSchema: {},
