@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 
-/** The version in package.json. */
-export const version: string = (
-  JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
-).version;
+type Package = { readonly version: string; readonly dependencies: Readonly<Record<string, string>> };
+
+/** The version and the libraries in package.json. */
+export const { version, dependencies }: Package = JSON.parse(
+  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+);

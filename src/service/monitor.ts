@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import type { GuardedClock } from '@automation-platform/concurrency';
 import type { MisplacedEvents } from '../events/ownStreams.ts';
 import type { Measures } from '../http/engine/metrics.ts';
@@ -62,6 +64,7 @@ export const monitor = ({ node, opened, readModels, misplaced, logListens, parts
   const { log, run, leadership, model, stored, touched } = node;
   const { logKind, noteFault, scrubbed, untold, logMeasures } = measuresOf(opened);
   const started = performance.now();
+  const serverId = randomUUID();
   // While the read models cannot be read, nobody knows what is parked.
   const first = { order: 1, skip: 0, limit: mostNamed } as const;
   const reactionsParked = (): Promise<Page> =>
@@ -134,10 +137,21 @@ export const monitor = ({ node, opened, readModels, misplaced, logListens, parts
       logHead(),
       ...parts.map((part) => part.status()),
     ]);
+    const running = isReady ? 'running' : 'degraded';
     return {
       status: isReady && isSound() && documents.total + parked.total === 0 ? 'up' : 'degraded',
       version,
       uptimeSeconds: Math.round((performance.now() - started) / 1000),
+      host: hostname(),
+      serverId,
+      serverName: null,
+      services: [
+        { service: logKind, status: log.connected() && log.fault() === undefined ? 'running' : 'stopped' },
+        { service: readModels.kind, status: run.ready() && run.fault() === undefined ? 'running' : 'stopped' },
+      ],
+      timestamp: Math.round(node.clock.now()),
+      apps: running,
+      adapters: running,
       leads: leadership.held(),
       eventStore: {
         kind: logKind,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 
 const folder = new URL('../../src/http/documentation/', import.meta.url);
 const day = 24 * 60 * 60 * 1000;
@@ -74,7 +75,9 @@ export const steadied = (name: string): ((value: unknown) => unknown) => {
   };
 
   const ofMember = (member: string, value: unknown): unknown => {
-    if (/^(uptimeSeconds|duration)$/.test(member) && typeof value === 'number') return 3600;
+    if (/^(uptimeSeconds|uptime|duration)$/.test(member) && typeof value === 'number') return 3600;
+    if (ofMachines.has(member)) return ofMachines.get(member);
+    if (value === hostname()) return 'platform-1';
     // Between two requests, the service may have stored what it records by itself.
     if (member === 'position' && typeof value === 'number') return 260;
     // Three months from now.
@@ -86,6 +89,24 @@ export const steadied = (name: string): ((value: unknown) => unknown) => {
   };
   return steady;
 };
+
+/** Members that are others on each machine, and with each Node. */
+const ofMachines = new Map<string, unknown>([
+  ['versions', { node: '22.21.1', v8: '12.4.254.21-node.33' }],
+  [
+    'memoryUsage',
+    { rss: 180_000_000, heapTotal: 95_000_000, heapUsed: 70_000_000, external: 9_000_000, arrayBuffers: 2_000_000 },
+  ],
+  ['cpuUsage', { user: 16_000_000, system: 2_000_000 }],
+  ['pid', 4711],
+  ['freemem', 20_000_000_000],
+  ['totalmem', 24_000_000_000],
+  ['loadavg', [0.25, 0.5, 0.5]],
+  [
+    'cpus',
+    [{ model: 'EPYC', speed: 2400, times: { user: 4_000_000, nice: 2000, sys: 600_000, idle: 90_000_000, irq: 10 } }],
+  ],
+]);
 
 const recent = (time: number): boolean => Math.abs(time - Date.now()) < 2 * day;
 

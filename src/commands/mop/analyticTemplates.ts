@@ -2,8 +2,8 @@ import { Type } from 'typebox';
 import {
   type AnalyticTemplateDocument,
   analyticTemplate,
+  analyticTemplateChangeSchema,
   analyticTemplateDocuments,
-  analyticTemplateSchema,
   change,
   contentOf,
   create,
@@ -37,7 +37,7 @@ export const createAnalyticTemplate = command({
 });
 export const updateAnalyticTemplate = command({
   name: 'updateAnalyticTemplate',
-  input: Type.Object({ template: analyticTemplateSchema }, { additionalProperties: false }),
+  input: Type.Object({ template: analyticTemplateChangeSchema }, { additionalProperties: false }),
   on: 'existing',
   prepare: refsOf,
   decide: change,

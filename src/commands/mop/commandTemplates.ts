@@ -4,8 +4,8 @@ import {
   type CommandTemplateDocument,
   change,
   commandTemplate,
+  commandTemplateChangeSchema,
   commandTemplateDocuments,
-  commandTemplateSchema,
   contentOf,
   create,
   importedCommandTemplateSchema,
@@ -44,7 +44,7 @@ export const createCommandTemplate = command({
 });
 export const updateCommandTemplate = command({
   name: 'updateCommandTemplate',
-  input: Type.Object({ mop: commandTemplateSchema }, { additionalProperties: false }),
+  input: Type.Object({ mop: commandTemplateChangeSchema }, { additionalProperties: false }),
   on: 'existing',
   decide: change,
   prepare: async (request, tools): Promise<TemplateRefs> => ({

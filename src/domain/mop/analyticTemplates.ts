@@ -80,6 +80,7 @@ const schemas = templateSchemas('AnalyticTemplate', 'analytic template', {
 export const {
   fresh: newAnalyticTemplateSchema,
   document: analyticTemplateSchema,
+  change: analyticTemplateChangeSchema,
   imported: importedAnalyticTemplateSchema,
 } = schemas;
 

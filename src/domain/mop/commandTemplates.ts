@@ -68,15 +68,15 @@ export const ruleSchema = Type.Object(
   { additionalProperties: false, title: 'CommandRule', description: 'What the answer to a command must be like' },
 );
 
+export const commandText = Type.String({
+  maxLength: 1000,
+  pattern: '^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f]*$',
+  description: 'What the device is asked, line by line; <!name!> stands for a variable',
+});
+
 const commandSchema = Type.Object(
   {
-    command: Type.Optional(
-      Type.String({
-        maxLength: 1000,
-        pattern: '^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f]*$',
-        description: 'What the device is asked, line by line; <!name!> stands for a variable',
-      }),
-    ),
+    command: Type.Optional(commandText),
     passRule: passRule('rules'),
     rules: atMost(100, ruleSchema, 'What its answer must be like'),
   },
@@ -90,6 +90,7 @@ const schemas = templateSchemas('CommandTemplate', 'command template', {
 export const {
   fresh: newCommandTemplateSchema,
   document: commandTemplateSchema,
+  change: commandTemplateChangeSchema,
   imported: importedCommandTemplateSchema,
 } = schemas;
 

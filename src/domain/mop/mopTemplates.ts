@@ -68,6 +68,15 @@ const bookkeeping = {
   lastUpdated: milliseconds('When it was last changed'),
   lastUpdatedBy: author('Who last changed it'),
 };
+/** Members that programs for other platforms send. */
+const ofOthers = {
+  ignoreWarnings: Type.Optional(Type.Boolean({ description: 'Means nothing here, and is not kept' })),
+  tags: Type.Optional(
+    Type.Union([Type.Null(), Type.Array(Type.Unknown(), { maxItems: 1000 })], {
+      description: 'Mean nothing here, and are not kept',
+    }),
+  ),
+};
 export type Bookkeeping = {
   readonly _id?: string;
   readonly created?: number;
@@ -79,8 +88,8 @@ export type Bookkeeping = {
 const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /**
- * The schemas of a kind of template: `fresh` for create requests, `document` for answers and changes, `imported` for
- * imports. `parts` takes an imported document apart.
+ * The schemas of a kind of template: `fresh` for create requests, `document` for answers, `change` for changes, `imported`
+ * for imports. `parts` takes an imported document apart.
  */
 export const templateSchemas = <P extends TProperties>(title: string, description: string, commands: P) => {
   const { createdBy, lastUpdatedBy } = authoredByPeople;
@@ -94,12 +103,20 @@ export const templateSchemas = <P extends TProperties>(title: string, descriptio
   );
   return {
     fresh: Type.Object(
-      { ...header, ...nullable, ...commands },
+      { ...bookkeeping, ...ofOthers, ...header, ...nullable, ...commands },
       { additionalProperties: false, title: `New${title}`, description: `New ${description}` },
     ),
     document: Type.Object(
       { ...bookkeeping, ...header, ...commands },
       { additionalProperties: false, title, description: capitalized(description) },
+    ),
+    change: Type.Object(
+      { ...bookkeeping, ...ofOthers, ...header, ...commands },
+      {
+        additionalProperties: false,
+        title: `Changed${title}`,
+        description: `${capitalized(description)} after a change`,
+      },
     ),
     imported: lenient(strict),
     parts: partsBy(strict),

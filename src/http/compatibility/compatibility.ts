@@ -1,4 +1,6 @@
 import type { AreaRoutes } from '../engine/route.ts';
+import { adapterRows, processRows } from './healthRows.ts';
+import { commandTemplateRows, profileRows, renderingRows } from './singleRows.ts';
 import { builderTaskRows, engineRows, studioTaskRows } from './taskRows.ts';
 import { templateRows } from './templateRows.ts';
 import { documentRows } from './workflowRows.ts';
@@ -14,5 +16,10 @@ export const compatibleRoutes = (areas: () => readonly AreaRoutes[]): readonly A
     { ...of, prefix: '/workflow_engine', routes: engineRows },
     { ...texts, prefix: '/automation-studio', routes: templateRows },
     { ...texts, prefix: '/transformations', routes: transformations },
+    { ...texts, prefix: '/configuration_manager', routes: renderingRows },
+    { area: 'mop', compatible: true, prefix: '/mop', routes: commandTemplateRows },
+    { area: 'profiles', compatible: true, prefix: '/profiles', routes: profileRows },
+    { area: 'service', compatible: true, prefix: '/health', routes: processRows(areas) },
+    { area: 'configuration-manager', compatible: true, prefix: '/health', routes: adapterRows },
   ];
 };

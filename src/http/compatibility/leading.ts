@@ -74,6 +74,7 @@ const filters: Readonly<Record<string, string>> = {
   equals: 'multiEquals',
   contains: 'multiContains',
   'starts-with': 'multiStartsWith',
+  startsWith: 'multiStartsWith',
 };
 
 const shownParameters = {
@@ -81,26 +82,50 @@ const shownParameters = {
   exclude: Type.String({ description: 'The members to leave out, by commas' }),
 };
 
+/** The filters of `queryOf` in words. */
+export const filtersToo =
+  'Filters are equals[field]=text, contains[field] and starts-with[field], too, with the fields of multiEquals; or ' +
+  'equals=text&equalsField=field.';
+
 const membersIn = (text: string): ReadonlySet<string> => new Set(text.split(',').map((name) => name.trim()));
 
 /** The members of documents that a query asks for. */
 type Shown = { readonly include?: ReadonlySet<string>; readonly exclude?: ReadonlySet<string> };
 
+type Pair = { readonly word: string | undefined; readonly text: string };
+
+/** A filter of other programs: `equals[field]=text`, or `equals=text` beside `equalsField=field`. */
+const filterOf = ({ word = '', text }: Pair, pairs: readonly Pair[]): string | undefined => {
+  const fields = pairs.filter((pair) => pair.word === `${word}Field`);
+  const [, inBrackets, field] = /^([a-z-]+)\[(.*)\]$/s.exec(word) ?? [];
+  const filter = fields.length === 1 ? word : inBrackets;
+  if (filter === undefined || !Object.hasOwn(filters, filter)) return undefined;
+  return `${filters[filter]}[${fields[0] ? fields[0].text : encodeURIComponent(field ?? '')}]=${text}`;
+};
+
+/** True for `equalsField` beside `equals`. */
+const isField = ({ word = '' }: Pair, pairs: readonly Pair[]): boolean =>
+  pairs.some((pair) => `${pair.word}Field` === word && filterOf(pair, pairs) !== undefined);
+
 /**
  * The query of a list in our words, and the members to show. `more` are parameters of a row: each gives our words for its
  * value.
  */
-const queryOf = (
+export const queryOf = (
   querystring: string,
-  more: Readonly<Record<string, (value: string) => string>>,
+  more: Readonly<Record<string, (value: string) => string>> = {},
 ): { readonly querystring: string; readonly members: Shown } => {
   const members: { -readonly [K in keyof Shown]: Shown[K] } = {};
-  const ours = querystring.split('&').flatMap((pair) => {
+  const pairs = querystring.split('&').map((pair) => {
     const [name = '', ...rest] = pair.split('=');
-    const [word, value] = [formDecoded(name), formDecoded(rest.join('='))];
+    return { pair, word: formDecoded(name), text: rest.join('=') };
+  });
+  const ours = pairs.flatMap(({ pair, ...one }) => {
+    const { word, text } = one;
+    const value = formDecoded(text);
     if (word === undefined || value === undefined) return [pair];
-    const [, filter = '', field = ''] = /^([a-z-]+)\[(.*)\]$/s.exec(word) ?? [];
-    if (Object.hasOwn(filters, filter)) return [`${filters[filter]}[${encodeURIComponent(field)}]=${rest.join('=')}`];
+    const filter = filterOf(one, pairs);
+    if (filter !== undefined || isField(one, pairs)) return filter ?? [];
     if (word === 'include' || word === 'exclude') {
       members[word] = membersIn(value);
       return [];
@@ -148,9 +173,7 @@ export const listingBy = (
     ...theirs,
     ...('list' in list && list.list && { list: list.list }),
     query: { ...theirs.query, ...shownParameters },
-    description:
-      'Whole documents. Filters are equals[field], contains[field] and starts-with[field], too, with the fields of ' +
-      'multiEquals.',
+    description: `Whole documents. ${filtersToo}`,
     ask: ({ querystring }) => ({ querystring: queryOf(querystring, more).querystring }),
     tell: ({ data, metadata }, call) => {
       const { members } = queryOf(call.querystring, more);

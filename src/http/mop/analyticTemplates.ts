@@ -17,6 +17,7 @@ import type { Route } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';
 import {
   changesOfTemplates,
+  creationAnswer,
   runSchema,
   templateNamed,
   templateRoute,
@@ -80,6 +81,7 @@ export const analyticTemplateRoutes: readonly Route[] = [
     path: '/createAnalyticTemplate',
     summary: 'Create an analytic template',
     command: createAnalyticTemplate,
+    ...creationAnswer('analytic template', analyticTemplateSchema),
   }),
   usual.update({
     name: 'updateAnalyticTemplate',

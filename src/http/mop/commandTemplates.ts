@@ -6,11 +6,17 @@ import {
   deleteCommandTemplate,
   updateCommandTemplate,
 } from '../../commands/mop/commandTemplates.ts';
-import { runCommandTemplate } from '../../commands/mop/runTemplates.ts';
+import { runCommandTemplate, type Ways } from '../../commands/mop/runTemplates.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { name } from '../../domain/engine/schemas.ts';
-import { commandTemplate, commandTemplateSchema, contentOf, ruleSchema } from '../../domain/mop/commandTemplates.ts';
+import {
+  commandTemplate,
+  commandTemplateSchema,
+  commandText,
+  contentOf,
+  ruleSchema,
+} from '../../domain/mop/commandTemplates.ts';
 import { deviceGroups } from '../../projections/configuration-manager/deviceGroups.ts';
 import { documentIn } from '../../projections/engine/documents.ts';
 import { commandTemplates } from '../../projections/mop/commandTemplates.ts';
@@ -19,6 +25,7 @@ import { actionRoute } from '../engine/routes.ts';
 import type { Service } from '../engine/service.ts';
 import {
   changesOfTemplates,
+  creationAnswer,
   runSchema,
   templateNamed,
   templateRoute,
@@ -74,6 +81,18 @@ const namesOf = async ({ devices, deviceGroups: groups }: Asked, actor: Actor, s
   return [...names];
 };
 
+/** The ways to the devices that the actor sees. */
+const waysOf = (actor: Actor, traceparent: string | undefined, { devices }: Service): Ways => {
+  const { find, calls } = devices.seenBy(actor);
+  return { find, ...calls(traceparent) };
+};
+
+const devicesToAsk = Type.Array(name('Name of a device'), {
+  minItems: 1,
+  maxItems: mostDevices,
+  description: 'Devices to ask',
+});
+
 const run = actionRoute({
   name: 'runCommandTemplate',
   method: 'post',
@@ -86,9 +105,7 @@ const run = actionRoute({
   body: Type.Object(
     {
       template: templateNamed,
-      devices: Type.Optional(
-        Type.Array(name('Name of a device'), { minItems: 1, maxItems: 1000, description: 'Devices to ask' }),
-      ),
+      devices: Type.Optional(devicesToAsk),
       deviceGroups: Type.Optional(
         Type.Array(name('Id or name of a device group'), {
           minItems: 1,
@@ -114,14 +131,40 @@ const run = actionRoute({
   run: async ({ body: { template, devices, deviceGroups, variables = {} }, actor, traceparent }, service) => {
     const { id, text } = await service.entry(commandTemplates, template, actor);
     await refuseRun({ of: commandTemplate, id }, actor, service.tools);
-    const visibleDevices = service.devices.seenBy(actor);
     const names = await namesOf({ devices, deviceGroups }, actor, service);
-    return {
-      body: await runCommandTemplate(contentOf(JSON.parse(text)), names, variables, {
-        find: visibleDevices.find,
-        ...visibleDevices.calls(traceparent),
-      }),
-    };
+    const ways = waysOf(actor, traceparent, service);
+    return { body: await runCommandTemplate(contentOf(JSON.parse(text)), names, variables, ways) };
+  },
+});
+
+const runCommands = actionRoute({
+  name: 'runCommandDevices',
+  method: 'post',
+  path: '/RunCommandDevices',
+  access: ['operators'],
+  summary: 'Run a command on devices',
+  description:
+    'As a run of a template with this command alone: up to 8 devices at once, unknown devices 404 naming all. A ' +
+    'variable <!name!> has no value here: 422.',
+  body: Type.Object({ command: commandText, devices: devicesToAsk }, { additionalProperties: false }),
+  answer: Type.Array(
+    Type.Object(
+      {
+        ...Type.Pick(commandResult, ['device', 'raw', 'response']).properties,
+        result: Type.Boolean({ description: 'Whether the device answered' }),
+      },
+      { title: 'DeviceAnswer', description: 'The answer of a device to a command' },
+    ),
+  ),
+  run: async ({ body: { command, devices }, actor, traceparent }, service) => {
+    const template = contentOf({ name: command, commands: [{ command }] });
+    const { commands_results: answers } = await runCommandTemplate(
+      template,
+      devices,
+      {},
+      waysOf(actor, traceparent, service),
+    );
+    return { body: answers.map(({ device, raw, response, result }) => ({ device, raw, response, result })) };
   },
 });
 
@@ -136,6 +179,7 @@ export const commandTemplateRoutes: readonly Route[] = [
     path: '/createTemplate',
     summary: 'Create a command template',
     command: createCommandTemplate,
+    ...creationAnswer('template', commandTemplateSchema),
   }),
   usual.update({
     name: 'updateTemplate',
@@ -155,4 +199,5 @@ export const commandTemplateRoutes: readonly Route[] = [
     command: deleteCommandTemplate,
   }),
   run,
+  runCommands,
 ];

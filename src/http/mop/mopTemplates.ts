@@ -6,9 +6,11 @@ import type { Projection } from '../../projections/engine/define.ts';
 import { readableDocuments } from '../../projections/engine/documents.ts';
 import type { TemplateDoc } from '../../projections/mop/mopTemplates.ts';
 import { signed } from '../authorization/people.ts';
+import { withStatus } from '../engine/envelopes.ts';
 import { resourceRoutes } from '../engine/resourceRoutes.ts';
-import type { ActionRoute, Join, ListEnvelope, ListRoute } from '../engine/route.ts';
+import type { ActionRoute, ChangeEnvelope, Join, ListEnvelope, ListRoute } from '../engine/route.ts';
 import { actionRoute, listRoute } from '../engine/routes.ts';
+import { changed } from '../engine/schemas.ts';
 
 /** A template in answers. The secrets that an import has brought, in `namespace`, are masked. */
 export const showTemplate: Join<TemplateDoc<Header>> = async (doc, service, call) =>
@@ -33,6 +35,26 @@ export const changesOfTemplates = <Doc extends TemplateDoc<Header>>(
     change: ['operators'],
     join: showTemplate,
   });
+
+/** The answer of a creation. Programs for other platforms read the members behind `data`. */
+export const creationAnswer = (
+  noun: string,
+  schema: TSchema,
+): { readonly envelope: ChangeEnvelope; readonly answer: TSchema } => {
+  const created = withStatus(() => `Successfully created ${noun}`);
+  return {
+    envelope: (text, result) =>
+      `${created(text, result).slice(0, -1)},"result":{"ok":1},"ops":[${text}],"insertedCount":1,` +
+      `"insertedIds":{"0":${JSON.stringify(result.id)}}}`,
+    answer: Type.Object({
+      ...changed(schema).properties,
+      result: Type.Object({ ok: Type.Literal(1) }),
+      ops: Type.Array(schema, { description: 'The same as data, in a list' }),
+      insertedCount: Type.Literal(1),
+      insertedIds: Type.Object({ 0: Type.String({ description: 'Its id' }) }),
+    }),
+  };
+};
 
 /** The route that lists one kind of template. */
 export const templatesRoute = (operation: string, what: string, list: Projection, document: TSchema): ListRoute =>

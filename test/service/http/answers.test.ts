@@ -569,6 +569,18 @@ const requests = ({
       },
     },
   },
+  'PUT /mop/updateTemplate/:namePath': {
+    params: { namePath: 'Clock check' },
+    body: {
+      mop: {
+        name: 'Clock check',
+        namespace: { type: 'project', name: 'Trier' },
+        os: 'cisco-ios-xe',
+        ignoreWarnings: false,
+        commands: [{ command: 'show clock', rules: [{ rule: 'UTC', eval: 'contains' }] }],
+      },
+    },
+  },
   'POST /mop/deleteTemplate/:id': { params: { id: 'Clock check' } },
   'POST /mop/export': { body: { options: { name: 'Upgrade pre-check' } } },
   'POST /mop/import': {
@@ -590,6 +602,7 @@ const requests = ({
       variables: { uplink: 'GigabitEthernet2', target_version: '17.15.1' },
     },
   },
+  'POST /mop/RunCommandDevices': { body: { command: 'show version', devices: ['lab-01', 'lab-03'] } },
   'POST /mop/RunAnalyticTemplate': { body: { template: 'Upgrade before and after', pre: texts, post: texts } },
   'DELETE /configuration_manager/compliance_plans': { body: { planIds: [weekly] } },
   'POST /configuration_manager/devicegroup': {
@@ -810,6 +823,7 @@ const requests = ({
   'POST /profiles': {
     body: { id: 'rollout', redisProps: { password: 'demo-redis-password' }, alarmProps: [{ community: 'public' }] },
   },
+  'POST /profiles/import': { body: { properties: { id: 'taken-over', launchDelay: 0, uiProps: { new_user: '' } } } },
   'PUT /profiles/:id': {
     params: { id: 'rollout' },
     body: { properties: { uiProps: { home: 'start' }, redisProps: null } },
@@ -908,6 +922,7 @@ const requests = ({
     body: { name: 'Site of a ticket', ...moving, description: 'Where it is' },
   },
   'DELETE /template_builder/transformations/:id': { params: { id: 'Site of a ticket' } },
+  'POST /configuration_manager/jinja2': { body: { template: 'vlan {{ id }} of Trier', variables: { id: 200 } } },
   'POST /transformations': { body: { name: 'Site of an order', ...moving } },
   'POST /transformations/import': { body: { _id: '0123456789abcdef0123457a', name: 'Site of a call', ...moving } },
   'DELETE /transformations/:id': { params: { id: 'Site of a call' } },
@@ -978,6 +993,7 @@ const storesNothing = new Set([
   'POST /operations-manager/jobs/watch',
   'POST /operations-manager/jobs/cancel',
   'POST /mop/RunCommandTemplate',
+  'POST /mop/RunCommandDevices',
   'POST /operations-manager/parked/:id/retry',
   'POST /health/clock',
   'POST /health/rebuild',

@@ -862,6 +862,14 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
       refuse('not_found', '/mop/RunCommandTemplate', { template: 'none', devices: ['lab-01'] }),
       refuse('not_found', '/mop/RunCommandTemplate', { template: 'trier', devices: ['none'] }),
     ],
+    'PUT /mop/updateTemplate/:namePath': [
+      ...named('/mop/updateTemplate', { mop: { name: 'trier' } }),
+      refuse('conflict', `/mop/updateTemplate/${w.mop}`, { mop: { name: 'renamed' } }),
+    ],
+    'POST /mop/RunCommandDevices': [
+      refuse('not_found', '/mop/RunCommandDevices', { command: 'show version', devices: ['none'] }),
+      refuse('unprocessable', '/mop/RunCommandDevices', { command: 'show <!what!>', devices: ['lab-01'] }),
+    ],
     'POST /mop/createAnalyticTemplate': [
       refuse('conflict', '/mop/createAnalyticTemplate', { template: { name: 'trier' } }),
     ],
@@ -1066,6 +1074,10 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
     'POST /profiles': [
       refuse('conflict', '/profiles', { properties: { id: 'trier' } }),
       refuse('invalid', '/profiles', { properties: { id: 'active' } }),
+    ],
+    'POST /profiles/import': [
+      refuse('conflict', '/profiles/import', { properties: { id: 'trier' } }),
+      refuse('invalid', '/profiles/import', { properties: { id: 'new', uiProps: { colour: 'red' } } }),
     ],
     'PUT /profiles/:id': [
       refuse('conflict', '/profiles/trier', { properties: { authenticationProps: { admins: ['user'] } } }),

@@ -139,6 +139,74 @@ describe('Workflows as documents, over HTTP', () => {
       refused(await service.ask('GET', `${studio}/locations/Adapter/packages/Ports/tasks/close`), 404);
     });
 
+    it('of the process, its parts, devices, texts, command templates and profiles answer as their rows do', async () => {
+      const { member: operator, reader, outsider: nobody } = some;
+      const get = async (path: string) => ok(await nobody('GET', `/health/${path}`));
+      const { cpus, freemem, totalmem } = await get('system');
+      assert.ok(cpus.length > 0 && freemem < totalmem);
+      const { pid, versions, version } = await get('server');
+      assert.ok(pid > 0 && versions.node);
+      const status = ok(await service.ask('GET', '/health/status'));
+      assert.deepEqual([status.version, status.apps, status.services[0].status], [version, 'running', 'running']);
+      const { results, total } = await get('applications?contains[id]=manager&limit=2&sort=id');
+      assert.deepEqual([results.length, results[0].id, total], [2, 'agent-session-manager', 6]);
+      assert.equal((await get('applications?equals=STOPPED&equalsField=state')).total, 0);
+
+      const lab = {
+        name: 'their lab',
+        type: 'lab',
+        properties: {},
+        devices: [{ name: 'theirs', ostype: 'cisco-ios' }],
+      };
+      ok(await service.ask('POST', '/configuration_manager/adapters', lab));
+      const adapters = async (query: string) => ok(await reader('GET', `/health/adapters?${query}`));
+      const { results: found } = await adapters('equals=their%20lab&equalsField=id');
+      assert.deepEqual(
+        found.map(({ id, state, connection }: any) => [id, state, connection.state]),
+        [['their lab', 'RUNNING', 'UNKNOWN']],
+      );
+      assert.equal((await adapters('equals[state]=RUNNING&startsWith=THEIR&startsWithField=id')).total, 1);
+      refused(await nobody('GET', '/health/adapters'), 403);
+      for (const query of [
+        'equals=x',
+        'equalsField=id',
+        'equals=x&equalsField=colour',
+        'equals=x&equalsField=id&equalsField=id',
+      ])
+        refused(await reader('GET', `/health/adapters?${query}`), 400);
+
+      const run = { command: 'show version', devices: ['theirs'] };
+      const [answer] = ok(await operator('POST', '/mop/RunCommandDevices', run));
+      assert.deepEqual([answer.device, answer.raw, answer.result], ['theirs', 'show version', true]);
+      refused(await reader('POST', '/mop/RunCommandDevices', run), 403);
+      const text =
+        '{"template":"{{ n }}-{{ list | join }}","variables":{"n":12345678901234567890,"list":[1,2]},"options":{}}';
+      assert.equal(ok(await reader('POST', '/configuration_manager/jinja2', text)), '12345678901234567890-12');
+
+      const mop = { _id: 'x', name: 'Their / clock', ignoreWarnings: true, tags: null, created: 0, createdBy: '' };
+      const { ops, insertedIds } = ok(await operator('POST', '/mop/createTemplate', { mop }));
+      assert.deepEqual([ops[0].name, insertedIds], [mop.name, { 0: ops[0]._id }]);
+      const changed = { mop: { ...ops[0], os: 'ios', ignoreWarnings: true } };
+      ok(await operator('PUT', '/mop/updateTemplate/Their%20/%20clock', changed));
+      assert.equal(ok(await reader('GET', '/mop/listATemplate/Their%20%2F%20clock'))[0].os, 'ios');
+
+      const profile = {
+        id: 'theirs',
+        launchDelay: 2,
+        applicationProps: { directory: 'x' },
+        uiProps: { home: 'start', new_user: 'x' },
+        alarmProps: [{ ip: '192.0.2.1', type: 'trap', properties: { retries: 1, description: 'stays' } }],
+      };
+      ok(await service.ask('POST', '/profiles/import', { properties: profile }));
+      const shown = ok(await service.ask('GET', '/profiles/theirs'));
+      assert.deepEqual(
+        [shown.uiProps, shown.alarmProps[0].properties, shown.launchDelay],
+        [{ home: 'start' }, { description: 'stays' }, undefined],
+      );
+      refused(await reader('POST', '/profiles/import', { properties: { id: 'mine' } }), 403);
+      ok(await service.ask('POST', '/profiles/import', { properties: { ...shown, id: 'again', alarmProps: [] } }));
+    });
+
     it('are said not to be built where they have no meaning, to those who are logged in', async () => {
       for (const [address, message] of Object.entries(notBuilt)) {
         const [path = '', method = 'GET'] = address.split(' ').reverse();

@@ -67,7 +67,7 @@ const rooms: Record<string, readonly Area[]> = {
   'http/keptDocuments': ['authorization'],
   'http/authentication': ['authorization', 'group-mappings'],
   // Its rows lead to those of areas.
-  'http/compatibility': ['operations-manager', 'template-builder'],
+  'http/compatibility': ['configuration-manager', 'mop', 'operations-manager', 'profiles', 'template-builder'],
   'http/console': [],
   'http/documentation': [],
   // Events without a resource: records of requests, published ones. Events of packages show automations.

@@ -249,7 +249,7 @@ describe('the OpenAPI document', () => {
   it('has examples that tell something: no fillers in the place of names and values', () => {
     const texts = [...within(recorded.examples)].flatMap(([at, object]) =>
       Object.entries(object).flatMap(([name, value]) => [
-        ...(name.length < 2 ? [`${at}: ${name}`] : []),
+        ...(name.length < 2 && !/^\d$/.test(name) ? [`${at}: ${name}`] : []),
         ...(/^\w$|^(temp|temporary|imported|other|foo|bar|test|dummy)$/i.test(String(value)) &&
         typeof value === 'string'
           ? [`${at}/${name}: ${value}`]
