@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { vlanRollout } from '../../../src/demo/prebuilts.ts';
 import type { Bundle, PrebuiltDocument } from '../../../src/domain/prebuilts/prebuiltSchemas.ts';
 import { packed } from '../../support/documents.ts';
+import { eventsIn, withLog } from '../../support/logged.ts';
 import { ok, refused } from '../../support/people.ts';
 import { usePeople, useService } from '../../support/useService.ts';
 
@@ -60,6 +62,12 @@ describe('Prebuilts over HTTP', () => {
         'transformation: Ticket to request',
       ],
     );
+    // What others name comes first, whatever their order in the package.
+    const stored = await withLog(join(service.folder, 'events.db'), eventsIn);
+    const order = stored.flatMap(
+      ({ topic }) => /^(transformation|workflow|automation)Restored$/.exec(topic)?.[1] ?? [],
+    );
+    assert.deepEqual(order, ['transformation', 'workflow', 'automation']);
     const reason = 'The platform has no resources of this kind yet; the document is in the package';
     assert.deepEqual(data.kept, [
       { type: 'integration-model', reason },

@@ -6,6 +6,7 @@ import { itInSoak } from '../../support/itInSoak.ts';
 import { ok, type People, people, refused } from '../../support/people.ts';
 import { startServer, temporaryFolder } from '../../support/process.ts';
 import { startService, type TestService } from '../../support/service.ts';
+import { person, worker, workflow } from '../../support/workflowSamples.ts';
 
 const om = '/operations-manager';
 
@@ -171,14 +172,24 @@ describe('jobs of which nothing is heard', function () {
     const [queued, held, claimed] = [await start('Queued'), await start('Held'), await start('Claimed')];
     ok(await service.ask('POST', `${jobs}/pause`, { jobIds: [held] }));
     ok(await service.ask('POST', `${jobs}/claim`, { components: ['Claimed'], worker: 'w' }));
+    const byPerson = { p: person() };
+    for (const [name, tasks] of Object.entries({
+      Person: byPerson,
+      'Person and worker': { ...byPerson, w: worker() },
+    })) {
+      const edges = Object.keys(tasks).flatMap((id) => [`start -> ${id}`, `${id} -> end`]);
+      ok(await service.ask('POST', '/operations-manager/workflows', { ...workflow(tasks, edges), name }));
+    }
+    const [silent, unheard] = [await start('Person'), await start('Person and worker')];
     const again = await service.restart(brief);
     const get = async (id: string): Promise<any> => ok(await again.ask('GET', `${jobs}/${id}`)).data;
-    for (const id of [queued, held, claimed]) {
+    for (const id of [queued, held, claimed, unheard]) {
       await soon('it ends', async () => (await get(id)).status === 'error');
       assert.equal((await get(id)).error, 'Nothing has happened for 0.0003 hours (JOB_TIMEOUT)');
     }
     ok(await again.ask('POST', `${jobs}/retry`, { jobIds: [queued] }));
     await soon('it ends again', async () => (await get(queued)).status === 'error');
+    assert.equal((await get(silent)).status, 'running', 'a person has all the time');
     await again.stop();
   });
 

@@ -1,18 +1,10 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, createWriteStream, mkdirSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { backupFile } from '../../../src/cli/commands/backup.ts';
-import { exportFile } from '../../../src/cli/commands/export.ts';
-import { importFile } from '../../../src/cli/commands/import.ts';
-import { logCopy } from '../../../src/cli/commands/logCopy.ts';
-import { restoreFile } from '../../../src/cli/commands/restore.ts';
-import { readConfig } from '../../../src/config.ts';
 import { reactionsReader } from '../../../src/store/readers.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
 import { eventsIn, eventsOf, storedEarlier, withLog } from '../../support/logged.ts';
-import { heard } from '../../support/movingLog.ts';
+import { copyOfLog, waysBack } from '../../support/movedLogs.ts';
 import { ok } from '../../support/people.ts';
 import { temporaryFolder } from '../../support/process.ts';
 import { sampled } from '../../support/sample.ts';
@@ -21,29 +13,9 @@ import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 
 const om = '/operations-manager';
-const never = new AbortController().signal;
-const quiet = () => heard().output;
 const day = 24 * 60 * 60 * 1000;
 
-/** The ways in which a past is brought back: from the log of one folder to that of another. */
-const ways: Readonly<Record<string, (from: string, to: string) => Promise<void>>> = {
-  'backup and restore': async (from, to) => {
-    const backup = join(from, 'backup.db');
-    await backupFile(readConfig({ DATA_DIR: from }), backup, quiet());
-    await restoreFile(readConfig({ DATA_DIR: to }), backup, quiet());
-  },
-  'export and import': async (from, to) => {
-    const file = join(from, 'export.ndjson');
-    const output = new PassThrough();
-    const writing = pipeline(output, createWriteStream(file));
-    await exportFile(readConfig({ DATA_DIR: from }), never, { output, messages: quiet() });
-    output.end();
-    await writing;
-    await importFile(readConfig({ DATA_DIR: to }), file, never, quiet());
-  },
-};
-
-for (const [way, bring] of sampled(Object.entries(ways), 1)) {
+for (const [way, bring] of sampled(Object.entries(waysBack), 1)) {
   describe(`a past that ${way} bring back`, function () {
     this.timeout(300_000);
     let folder: string;
@@ -169,9 +141,8 @@ describe('a log that log copy moves', function () {
     const lastRun = async (): Promise<number> => (await asks('GET', `/triggers/${_id}`)).lastIntervalStart ?? 0;
     await until(async () => (await lastRun()) > first, 'two runs');
     await service.stop();
-    const [from, to] = ['a', 'b'].map((name) => join(folder, name, 'events.db'));
-    assert.ok(from && to);
-    await logCopy(`sqlite:${from}`, `sqlite:${to}`, never, { output: quiet() });
+    const to = join(folder, 'b', 'events.db');
+    await copyOfLog(join(folder, 'a'), join(folder, 'b'));
     copyFileSync(join(folder, 'a', 'secret.key'), join(folder, 'b', 'secret.key'));
     const moved = Date.now();
     await until(() => Date.now() > moved + 2500);

@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { backupFile } from '../../../src/cli/commands/backup.ts';
-import { restoreFile } from '../../../src/cli/commands/restore.ts';
-import { readConfig } from '../../../src/config.ts';
 import { eventsOf, withLog } from '../../support/logged.ts';
-import { heard } from '../../support/movingLog.ts';
+import { copyOfLog, waysBack } from '../../support/movedLogs.ts';
 import { ok, type People, people, refused } from '../../support/people.ts';
 import { temporaryFolder } from '../../support/process.ts';
 import { startService, type TestService } from '../../support/service.ts';
@@ -114,6 +111,27 @@ describe('a job that runs a workflow', function () {
       ],
     );
     assert.deepEqual(await member.tasks(`?job=${id}`), []);
+  });
+
+  it('knows who started it, in its data tasks and those of its children', async () => {
+    const name = ours(
+      'merge',
+      { data_to_merge: [{ key: 'by', value: { task: 'job', variable: 'initiator' } }] },
+      to('by', 'merged_object'),
+    );
+    await save('Who, inner', workflow({ name }, ['start -> name', 'name -> end']));
+    const children = ours('childJob', { workflow: 'Who, inner', variables: {} }, to('children', 'job_details'));
+    const tasks = { first: name, w: worker({ who: '$var.job.initiator' }), children };
+    await save('Who', workflow(tasks, ['start -> first', 'first -> w', 'w -> children', 'children -> end']));
+    const { _id: id } = await member.start('Who');
+    const [{ task }] = (await member.claim()) as [Json];
+    assert.equal(task.incoming.who, 'member');
+    // Whoever reports has started nothing.
+    ok(await service.ask('POST', `${om}/tasks/${task._id}/release`, { claim: 1 }));
+    ok(await asker(service.ask).finish(task._id, { result: 'success' }));
+    await until(async () => (await member.job(id)).status === 'complete', 'the end');
+    const { variables } = await member.job(id);
+    assert.deepEqual([variables.by, variables.children.by], [{ by: 'member' }, { by: 'member' }]);
   });
 
   it('keeps the revision that it began with, also when the workflow is deleted', async () => {
@@ -297,25 +315,37 @@ describe('a job that runs a workflow', function () {
     }
   });
 
-  it('goes on after a restart, and in a log that was restored: tasks wait, timers that are past are due', async () => {
+  it('goes on after a restart, and in a log that was moved: timers that are past are due, claims lapse, tasks wait', async () => {
     await save(
       'Restarted',
       workflow({ wait: ours('delay', { time: 1 }), w: worker() }, ['start -> wait', 'wait -> w', 'w -> end']),
     );
-    const { _id: id } = await member.start('Restarted');
-    const folder = temporaryFolder();
-    await backupFile(readConfig({ DATA_DIR: service.folder }), join(folder, 'copy.db'), heard().output);
-    await restoreFile(readConfig({ DATA_DIR: folder }), join(folder, 'copy.db'), heard().output);
-    copyFileSync(join(service.folder, 'secret.key'), join(folder, 'secret.key'));
+    await save('Claimed', workflow({ w: worker({}, { app: 'Moved' }) }, ['start -> w', 'w -> end']));
+    const [{ _id: id }, { _id: claimedJob }] = [await member.start('Restarted'), await member.start('Claimed')];
+    const [{ claim: first }] = (await member.claim({ apps: ['Moved'], lease: 10 })) as [Json];
+    await service.stop();
+    const moved = await Promise.all(
+      [...Object.values(waysBack), copyOfLog].map(async (bring) => {
+        const folder = temporaryFolder();
+        await bring(service.folder, folder);
+        copyFileSync(join(service.folder, 'secret.key'), join(folder, 'secret.key'));
+        return folder;
+      }),
+    );
     service = await service.restart();
-    const restored = await startService({}, folder);
-    for (const { ask } of [service, restored]) {
-      const again = asker(ask);
+    for (const folder of [undefined, ...moved]) {
+      const one = folder === undefined ? service : await startService({}, folder);
+      const again = asker(one.ask);
       ok(await again.finish(await again.offered(id, 'w'), { result: 'success' }));
       assert.equal((await again.job(id)).status, 'complete');
+      const [{ task, claim }] = (await again.claim({ apps: ['Moved'], wait: 30 })) as [Json];
+      assert.deepEqual([task.job, claim], [claimedJob, first + 1]);
+      refused(await again.finish(task._id, { claim: first, result: 'success' }), 409, /claim/);
+      ok(await again.finish(task._id, { claim, result: 'success' }));
+      if (folder === undefined) continue;
+      await one.stop();
+      rmSync(folder, { recursive: true, force: true });
     }
-    await restored.stop();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   it('of a thousand data tasks goes on by itself', async () => {
