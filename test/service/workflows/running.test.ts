@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventsOf, withLog } from '../../support/logged.ts';
 import { copyOfLog, waysBack } from '../../support/movedLogs.ts';
@@ -316,36 +316,39 @@ describe('a job that runs a workflow', function () {
   });
 
   it('goes on after a restart, and in a log that was moved: timers that are past are due, claims lapse, tasks wait', async () => {
-    await save(
-      'Restarted',
-      workflow({ wait: ours('delay', { time: 1 }), w: worker() }, ['start -> wait', 'wait -> w', 'w -> end']),
+    const folder = temporaryFolder();
+    const [first = '', ...moved] = ['first', ...Object.keys(waysBack), 'copy'].map((name) => join(folder, name));
+    for (const one of [first, ...moved]) mkdirSync(one);
+    const before = await startService({}, first);
+    const admin = asker(before.ask);
+    const begin = async (name: string, document: Json): Promise<string> => {
+      ok(await before.ask('POST', `${om}/workflows`, { ...document, name }));
+      return (await admin.start(name))._id;
+    };
+    const edges = ['start -> wait', 'wait -> w', 'w -> end'];
+    const id = await begin('Restarted', workflow({ wait: ours('delay', { time: 1 }), w: worker() }, edges));
+    const claimedJob = await begin(
+      'Claimed',
+      workflow({ w: worker({}, { app: 'Moved' }) }, ['start -> w', 'w -> end']),
     );
-    await save('Claimed', workflow({ w: worker({}, { app: 'Moved' }) }, ['start -> w', 'w -> end']));
-    const [{ _id: id }, { _id: claimedJob }] = [await member.start('Restarted'), await member.start('Claimed')];
-    const [{ claim: first }] = (await member.claim({ apps: ['Moved'], lease: 10 })) as [Json];
-    await service.stop();
-    const moved = await Promise.all(
-      [...Object.values(waysBack), copyOfLog].map(async (bring) => {
-        const folder = temporaryFolder();
-        await bring(service.folder, folder);
-        copyFileSync(join(service.folder, 'secret.key'), join(folder, 'secret.key'));
-        return folder;
-      }),
-    );
-    service = await service.restart();
-    for (const folder of [undefined, ...moved]) {
-      const one = folder === undefined ? service : await startService({}, folder);
-      const again = asker(one.ask);
+    const [{ claim: lost }] = (await admin.claim({ apps: ['Moved'], lease: 10 })) as [Json];
+    await before.stop();
+    for (const [n, bring] of [...Object.values(waysBack), copyOfLog].entries()) {
+      await bring(first, moved[n]!);
+      copyFileSync(join(first, 'secret.key'), join(moved[n]!, 'secret.key'));
+    }
+    for (const one of [first, ...moved]) {
+      const { ask, stop } = await startService({}, one);
+      const again = asker(ask);
       ok(await again.finish(await again.offered(id, 'w'), { result: 'success' }));
       assert.equal((await again.job(id)).status, 'complete');
       const [{ task, claim }] = (await again.claim({ apps: ['Moved'], wait: 30 })) as [Json];
-      assert.deepEqual([task.job, claim], [claimedJob, first + 1]);
-      refused(await again.finish(task._id, { claim: first, result: 'success' }), 409, /claim/);
+      assert.deepEqual([task.job, claim], [claimedJob, lost + 1]);
+      refused(await again.finish(task._id, { claim: lost, result: 'success' }), 409, /claim/);
       ok(await again.finish(task._id, { claim, result: 'success' }));
-      if (folder === undefined) continue;
-      await one.stop();
-      rmSync(folder, { recursive: true, force: true });
+      await stop();
     }
+    rmSync(folder, { recursive: true, force: true });
   });
 
   it('of a thousand data tasks goes on by itself', async () => {

@@ -5,7 +5,7 @@ import type { Outcome } from '../../../src/domain/operations-manager/workflows/c
 import { finishedRun } from '../../../src/domain/operations-manager/workflows/taskOutcomes.ts';
 import { foldTasks, taskIn } from '../../../src/domain/operations-manager/workflows/taskStates.ts';
 import { taskViews } from '../../../src/domain/operations-manager/workflows/taskViews.ts';
-import { advanceAll, jobOf, ours, person, worker, workflow, workOn } from '../../support/workflowSamples.ts';
+import { jobOf, ours, person, worker, workflow, workOn } from '../../support/workflowSamples.ts';
 
 type Json = any; // documents are any JSON
 
@@ -349,22 +349,6 @@ describe('advance', () => {
     job.end('a', { outgoing: { x: 'p', y: 'r', token: 't', z: 'z' } });
     assert.doesNotMatch(JSON.stringify(job.events()).replaceAll(/sealed \w|"tag":"\w"/g, ''), /"[prt]"/);
     for (const name of ['password', 'route', 'apiKey']) assert.ok((job.variable(name) as Json).$sealed, name);
-  });
-
-  it('decides the same from the stream as from memory', () => {
-    const job = running({ a, b, f: ours('forEach', { data_array: [1, 2] }) }, [
-      'start -> f',
-      'f -loop-> a',
-      'f -> b',
-      'b -> end',
-    ]);
-    job.end('a');
-    job.restart();
-    job.end('a');
-    job.restart();
-    assert.deepEqual(advanceAll(job.work(), job.state()), []);
-    job.end('b');
-    assert.equal(job.state().status, 'complete');
   });
 
   it('ends no wait early when the clock goes back, and all of a stopped week in small decisions', () => {
