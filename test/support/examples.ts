@@ -76,7 +76,8 @@ export const steadied = (name: string): ((value: unknown) => unknown) => {
 
   const ofMember = (member: string, value: unknown): unknown => {
     if (/^(uptimeSeconds|uptime|duration)$/.test(member) && typeof value === 'number') return 3600;
-    if (ofMachines.has(member)) return ofMachines.get(member);
+    const ofMachine = ofMachines.get(member);
+    if (ofMachine !== undefined && Array.isArray(ofMachine) === Array.isArray(value)) return ofMachine;
     if (value === hostname()) return 'platform-1';
     // Between two requests, the service may have stored what it records by itself.
     if (member === 'position' && typeof value === 'number') return 260;

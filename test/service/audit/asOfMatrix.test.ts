@@ -144,6 +144,7 @@ const notNamed: Readonly<Record<string, readonly string[]>> = {
     'PUT /configuration_manager/lookup_diff',
   ],
   'names devices: configurationChanges.test.ts asks it': ['POST /configuration_manager/changes'],
+  'renders a text of the request, with templates of the area template-builder': ['POST /configuration_manager/jinja2'],
   'is a credential of devices: deviceLogins.test.ts asks it': [
     'POST /configuration_manager/credentials',
     'PUT /configuration_manager/credentials/:name',
