@@ -5,6 +5,7 @@ import { eventsOf, withLog } from '../../support/logged.ts';
 import { copyOfLog, waysBack } from '../../support/movedLogs.ts';
 import { ok, type People, people, refused } from '../../support/people.ts';
 import { temporaryFolder } from '../../support/process.ts';
+import { sampled } from '../../support/sample.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { ours, person, worker, workflow } from '../../support/workflowSamples.ts';
@@ -317,7 +318,9 @@ describe('a job that runs a workflow', function () {
 
   it('goes on after a restart, and in a log that was moved: timers that are past are due, claims lapse, tasks wait', async () => {
     const folder = temporaryFolder();
-    const [first = '', ...moved] = ['first', ...Object.keys(waysBack), 'copy'].map((name) => join(folder, name));
+    const ways = sampled(Object.entries({ ...waysBack, 'log copy': copyOfLog }), 1);
+    const [first, ...moved] = ['first', ...ways.map(([way]) => way)].map((name) => join(folder, name));
+    assert.ok(first);
     for (const one of [first, ...moved]) mkdirSync(one);
     const before = await startService({}, first);
     const admin = asker(before.ask);
@@ -333,9 +336,9 @@ describe('a job that runs a workflow', function () {
     );
     const [{ claim: lost }] = (await admin.claim({ apps: ['Moved'], lease: 10 })) as [Json];
     await before.stop();
-    for (const [n, bring] of [...Object.values(waysBack), copyOfLog].entries()) {
-      await bring(first, moved[n]!);
-      copyFileSync(join(first, 'secret.key'), join(moved[n]!, 'secret.key'));
+    for (const [way, bring] of ways) {
+      await bring(first, join(folder, way));
+      copyFileSync(join(first, 'secret.key'), join(folder, way, 'secret.key'));
     }
     for (const one of [first, ...moved]) {
       const { ask, stop } = await startService({}, one);
