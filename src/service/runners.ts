@@ -338,7 +338,7 @@ export const openWaysOut = ({ config, node, settings }: WaysNeeds) => {
     follow: renderer.follow,
     most: config.BACKUPS_PER_DEVICE,
   });
-  const turns = deviceTurns({ ...node, now: node.clock.now, inLine: semaphore(1, mostInLine) });
+  const turns = deviceTurns({ ...node, inLine: semaphore(1, mostInLine) });
   const devices = devicesOf({
     sources: deviceSources(node),
     order: () => settings.current().adapterOrder,

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { GuardedClock } from '@automation-platform/concurrency';
 import { Type } from 'typebox';
 import { deviceConfiguration } from '../../domain/configuration-manager/deviceConfigurations.ts';
 import type { CopiedDevice } from '../../domain/configuration-manager/deviceSources.ts';
@@ -6,6 +7,7 @@ import {
   type DeviceTurnState,
   deviceTurn,
   extendTurn,
+  type HeldTurn,
   leaveTurn,
   takeTurn,
   turnSchema,
@@ -19,7 +21,7 @@ import type { Handle } from '../engine/handle.ts';
 import type { Request } from '../engine/requests.ts';
 
 const command = commandsOf(deviceTurn);
-const { device: _, adapter: __, isAside: ___, ...ofTurn } = turnSchema.properties;
+const { change, until } = turnSchema.properties;
 
 const takeDeviceTurn = command({
   name: 'takeDeviceTurn',
@@ -32,13 +34,13 @@ const takeDeviceTurn = command({
 });
 const extendDeviceTurn = command({
   name: 'extendDeviceTurn',
-  input: Type.Object(ofTurn),
+  input: Type.Object({ change, until }),
   on: 'existing',
   decide: extendTurn,
 });
 const leaveDeviceTurn = command({
   name: 'leaveDeviceTurn',
-  input: Type.Object({ change: Type.String() }),
+  input: Type.Object({ change }),
   on: 'existing',
   decide: leaveTurn,
 });
@@ -52,8 +54,7 @@ const [firstPause, longestPause] = [20, 1000];
 type Needs = {
   readonly handle: Handle;
   readonly tools: Pick<Tools, 'state'>;
-  /** The time of the node, in epoch milliseconds. */
-  readonly now: () => number;
+  readonly clock: Pick<GuardedClock, 'now' | 'monotonic'>;
   /** Does a work once no other work with the key is under way on this node. */
   readonly inLine: <T>(key: string, signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
 };
@@ -72,18 +73,24 @@ const turnIdOf = ({ source, device }: CopiedDevice): string =>
   derivedId(`deviceTurn ${deviceKey({ device: device.name, source })}`);
 
 /** Lets changes of one device through one at a time, over all nodes: the log says whose turn it is. */
-export const deviceTurns = ({ handle, tools: { state }, now, inLine }: Needs) => {
+export const deviceTurns = ({ handle, tools: { state }, clock: { now, monotonic }, inLine }: Needs) => {
   const take = async (turn: Turn, id: string): Promise<void> => {
     const { change, isAside, about, signal } = turn;
     const { source, device } = turn.found;
     const ofTurn = { device: device.name, adapter: source.name, change, ...defined({ isAside }) };
-    const ends = now() + longestWait;
+    const ends = monotonic() + longestWait;
+    // The clocks of nodes differ. So the time counts since this node has seen the turn extended.
+    let seen: (HeldTurn & { readonly since: number }) | undefined;
     for (let ms = firstPause; ; ms = Math.min(2 * ms, longestPause)) {
       signal.throwIfAborted();
-      const time = now();
-      const input = { ...ofTurn, until: time + lease, now: time };
+      const lapsed = seen && monotonic() - seen.since >= lease ? { change: seen.change, until: seen.until } : undefined;
+      const input = { ...ofTurn, until: now() + lease, ...defined({ lapsed }) };
       const { state } = await handle(takeDeviceTurn, { ...about, id, input });
-      if ((state as DeviceTurnState).change === change) return; // the command's own aggregate
+      const held = state as DeviceTurnState; // the command's own aggregate
+      if (held.change === change) return;
+      const time = monotonic();
+      if (held.change !== undefined && (seen?.change !== held.change || seen.until !== held.until))
+        seen = { change: held.change, until: held.until, since: time };
       if (time > ends)
         throw new RequestError('adapter_failed', `Another change of ${JSON.stringify(device.name)} is under way`);
       await pause(ms, undefined, { signal });
@@ -101,9 +108,7 @@ export const deviceTurns = ({ handle, tools: { state }, now, inLine }: Needs) =>
     if (signal.aborted) end();
     signal.addEventListener('abort', end, { once: true });
     const extend = async (): Promise<void> => {
-      const time = now();
-      const input = { change, until: time + lease, now: time };
-      const { changed } = await handle(extendDeviceTurn, { ...about, id, input });
+      const { changed } = await handle(extendDeviceTurn, { ...about, id, input: { change, until: now() + lease } });
       if (!changed) ending.abort(new DOMException('The turn of the change is over', 'AbortError'));
     };
     // After a beat that fails the next ones come before the turn is over.

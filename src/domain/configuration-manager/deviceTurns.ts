@@ -3,8 +3,8 @@ import { aggregate, type Context, type EventOf } from '../engine/core.ts';
 import { flag, moment, text, topicsOf } from '../engine/topics.ts';
 
 /**
- * `change`: the one that has the turn, until that time unless it is over before. `isAside`: it is no change, but a dry run or a
- * confirmation.
+ * `change`: the one that has the turn, until about that time unless it is over before. `isAside`: it is no change, but a dry run or
+ * a confirmation.
  */
 const turn = { change: text, until: moment };
 const isAside = Type.Optional(flag);
@@ -43,28 +43,37 @@ export const deviceTurn = aggregate<DeviceTurnState, DeviceTurnEvent>({
   exists: ({ change }) => change !== undefined,
 });
 
+/** A turn as it was last extended. */
+const heldTurn = Type.Object({ change: Type.String(), until: Type.Integer() });
+export type HeldTurn = Static<typeof heldTurn>;
+
+/** `lapsed`: the turn that was not extended all the time that a node has looked at it. */
 export const turnSchema = Type.Object({
   device: Type.String(),
   adapter: Type.String(),
-  change: Type.String(),
   isAside: Type.Optional(Type.Literal(true)),
-  until: Type.Integer(),
-  now: Type.Integer(),
+  ...heldTurn.properties,
+  lapsed: Type.Optional(heldTurn),
 });
 
 /** No event while another change has the turn. `isOver`: the outcome of the change before is stored. */
 export const takeTurn = (
   { change: former, until: last }: DeviceTurnState,
-  { now, ...turn }: Static<typeof turnSchema>,
+  { lapsed, ...turn }: Static<typeof turnSchema>,
   { refs: { isOver } }: Context<{ readonly isOver: boolean }>,
-): readonly DeviceTurnEvent[] =>
-  former === undefined || isOver || last <= now ? [{ topic: 'deviceTurnTaken', data: turn }] : [];
+): readonly DeviceTurnEvent[] => {
+  const isFree = former === undefined || isOver || last === 0 || (lapsed?.change === former && lapsed.until === last);
+  return isFree ? [{ topic: 'deviceTurnTaken', data: turn }] : [];
+};
 
+/** No event when the turn is another one's, or was left. An extended turn has a later end, whatever the clock says. */
 export const extendTurn = (
   { change: former, until: last }: DeviceTurnState,
-  { change, until, now }: { change: string; until: number; now: number },
+  { change, until }: HeldTurn,
 ): readonly DeviceTurnEvent[] =>
-  former === change && last > now ? [{ topic: 'deviceTurnExtended', data: { change, until } }] : [];
+  former === change && last > 0
+    ? [{ topic: 'deviceTurnExtended', data: { change, until: Math.max(until, last + 1) } }]
+    : [];
 
 export const leaveTurn = (
   { change: former }: DeviceTurnState,

@@ -15,10 +15,13 @@ const { signal } = new AbortController();
 
 describe('Turns of changes', () => {
   const { node } = nodesOnLog();
-  let now = 1_000_000;
+  let passed = 0;
 
-  const turnsOn = ({ handle, tools }: TestNode) =>
-    deviceTurns({ handle, tools, now: () => now, inLine: semaphore(1, 10) });
+  /** `ahead`: by how much the wall clock of the node differs. */
+  const turnsOn = ({ handle, tools }: TestNode, ahead = 0) => {
+    const clock = { now: () => 1_000_000 + ahead + passed, monotonic: () => passed };
+    return deviceTurns({ handle, tools, clock, inLine: semaphore(1, 10) });
+  };
   const attempt = (on: TestNode, id: string) =>
     on.command(attemptDeviceConfig, id, { adapter: 'lab', device: 'edge-1', digest: 'd', lines: 1, inventory: null });
   const conclude = (on: TestNode, id: string) => on.command(concludeDeviceConfig, id, { status: 200, text: null });
@@ -66,15 +69,22 @@ describe('Turns of changes', () => {
     });
     await until(() => begun === 1, 'the first change has its turn');
     await attempt(next, 'next');
-    const waiting = turnsOn(next).inTurn({ found, change: 'next', about, signal }, async () => {
+    // Its wall clock is an hour ahead, which says nothing of the time that has passed.
+    let looks = 0;
+    const looking = {
+      ...next,
+      handle: ((...args) => next.handle(...args).finally(() => looks++)) as TestNode['handle'],
+    };
+    const waiting = turnsOn(looking, 3_600_000).inTurn({ found, change: 'next', about, signal }, async () => {
       begun++;
     });
-    now += 29_000;
+    await until(() => looks > 1, 'the next change waits');
+    passed += 29_000;
     await assert.rejects(
       turnsOn(next).inTurn({ found, change: 'hasty', about, signal: AbortSignal.timeout(100) }, async () => undefined),
     );
     assert.equal(begun, 1);
-    now += 2000;
+    passed += 2000;
     await waiting;
     assert.equal(begun, 2);
     await turnsOn(next).leave({ found, change: 'next', about });
