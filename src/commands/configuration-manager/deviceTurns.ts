@@ -80,17 +80,17 @@ export const deviceTurns = ({ handle, tools: { state }, clock: { now, monotonic 
     const ofTurn = { device: device.name, adapter: source.name, change, ...defined({ isAside }) };
     const ends = monotonic() + longestWait;
     // The clocks of nodes differ. So the time counts since this node has seen the turn extended.
-    let seen: (HeldTurn & { readonly since: number }) | undefined;
+    let watch: { readonly turn: HeldTurn; readonly since: number } | undefined;
     for (let ms = firstPause; ; ms = Math.min(2 * ms, longestPause)) {
       signal.throwIfAborted();
-      const lapsed = seen && monotonic() - seen.since >= lease ? { change: seen.change, until: seen.until } : undefined;
+      const lapsed = watch && monotonic() - watch.since >= lease ? watch.turn : undefined;
       const input = { ...ofTurn, until: now() + lease, ...defined({ lapsed }) };
       const { state } = await handle(takeDeviceTurn, { ...about, id, input });
-      const held = state as DeviceTurnState; // the command's own aggregate
-      if (held.change === change) return;
+      const { change: former, until } = state as DeviceTurnState; // the command's own aggregate
+      if (former === change) return;
       const time = monotonic();
-      if (held.change !== undefined && (seen?.change !== held.change || seen.until !== held.until))
-        seen = { change: held.change, until: held.until, since: time };
+      if (former !== undefined && (watch?.turn.change !== former || watch.turn.until !== until))
+        watch = { turn: { change: former, until }, since: time };
       if (time > ends)
         throw new RequestError('adapter_failed', `Another change of ${JSON.stringify(device.name)} is under way`);
       await pause(ms, undefined, { signal });
