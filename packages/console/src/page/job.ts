@@ -1,6 +1,8 @@
 import type { Operations } from '@automation-platform/client';
+import { isObject } from '@automation-platform/json';
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { textOf } from './fields.ts';
 import { html } from './html.ts';
 import { Todo } from './inbox.ts';
 import { useLoaded } from './loading.ts';
@@ -129,6 +131,16 @@ type TaskProps = {
 };
 
 /** A person can do the task here. */
+type WhyProps = { readonly title: string; readonly label: string; readonly error: unknown };
+
+/** Why something failed: its message as text, and all else as it is. */
+const Why = ({ title, label, error }: WhyProps) => {
+  const { message, ...others } = isObject(error) ? error : { message: error };
+  return html`<div class="failure" role="group" aria-label=${label}><strong>${title}</strong>
+    ${message !== undefined && html`<p class="words">${textOf(message)}</p>`}
+    ${Object.keys(others).length > 0 && html`<${Json} value=${others} label="More" />`}</div>`;
+};
+
 const ManualTask = ({ job, id, task, again }: Pick<TaskProps, 'job' | 'id' | 'task' | 'again'>) => {
   const loaded = useLoaded(
     () => read('operations-manager.getTask', { path: { id: `${job._id}.${id}.${task.run}` } }),
@@ -173,7 +185,7 @@ const TaskPanel = ({ job, workflow, id, task, again }: TaskProps) => {
         ? html`<p class="empty">The job has not come to this task.</p>`
         : html`<${Shown} loaded=${loaded}>${({ data }: Operations['operations-manager.getTaskRun']['answer']) => html`
           <${RunChoice} runs=${data.runs} run=${data.run} />
-          ${data.error !== null && data.error !== undefined && html`<div class="failure"><strong>Error</strong><${Json} value=${data.error} label="Error of the task" /></div>`}
+          ${data.error !== null && data.error !== undefined && html`<${Why} title="Error" error=${data.error} label="Error of the task" />`}
           <div class="columns">
             <div><h3>Inputs</h3><${Json} value=${data.incoming} label="Inputs" /></div>
             <div><h3>Outputs</h3><${Json} value=${data.outgoing} label="Outputs" /></div>
@@ -236,7 +248,7 @@ const Content = ({ job, again }: { readonly job: JobOf; readonly again: () => vo
   return html`
     <div class="title"><h2>${job.name}</h2><${Status} word=${job.status} /><${Actions} job=${job} again=${again} /></div>
     ${job.description !== '' && html`<p>${job.description}</p>`}
-    ${job.error !== null && html`<div class="failure"><strong>Why it failed</strong><${Json} value=${job.error} label="Error of the job" /></div>`}
+    ${job.error !== null && html`<${Why} title="Why it failed" error=${job.error} label="Error of the job" />`}
     <${Facts} facts=${[
       [
         'Progress',

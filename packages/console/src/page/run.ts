@@ -118,7 +118,8 @@ const RunForm = ({ trigger, automation, document }: Loaded) => {
   };
   const reason = reasonAgainst('operations-manager.runManualTrigger');
   return html`<div class="title"><h2>${trigger.name}</h2></div>
-    <p>${trigger.description || automation.description} <span class="quiet">Runs ${automation.name}.</span></p>
+    <p>${trigger.description || automation.description}</p>
+    <p class="quiet">Runs ${automation.name}.</p>
     ${!trigger.enabled && html`<${Failure}>The trigger is disabled.</${Failure}>`}
     <form ref=${element} class="form" onSubmit=${run} novalidate aria-label=${trigger.name}>
       ${form.fields.length === 0 && html`<p class="quiet">It asks for nothing.</p>`}
