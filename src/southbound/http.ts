@@ -1,3 +1,4 @@
+import { isObject } from '@automation-platform/json';
 import type { HttpProperties } from '../domain/configuration-manager/adapterSchemas.ts';
 import { adapterFailure, reasonOf, redacted } from './failure.ts';
 import { httpCall } from './httpCall.ts';
@@ -47,18 +48,19 @@ export const httpAdapter = (
   };
 
   /** The text in an answer: a member of the object, or the whole answer if it is a text. */
-  const text = async (answering: Promise<AdapterAnswer>, member: string): Promise<string> => {
-    const { status, text } = await answering;
-    const body = JSON.parse(text);
+  const textOf = async (device: Device, request: Request, member: string, signal: AbortSignal): Promise<string> => {
+    const { status, text } = await call(device, request, signal);
+    const body: unknown = JSON.parse(text);
     if (status < 200 || status > 299) throw adapterFailure(name, `the answer has status ${status}`, { status, body });
-    const found: unknown =
-      typeof body === 'object' && body !== null && Object.hasOwn(body, member) ? body[member] : body;
+    if (isObject(body) && typeof body.device === 'string' && body.device !== device.name)
+      throw adapterFailure(name, `the answer is of the device ${JSON.stringify(body.device)}`);
+    const found: unknown = isObject(body) && Object.hasOwn(body, member) ? body[member] : body;
     if (typeof found !== 'string') throw adapterFailure(name, `the answer has no ${member}`, { status, body });
     return found;
   };
 
   const configuration: DeviceAdapter['configuration'] = (device, signal) =>
-    text(call(device, { method: 'GET', path: 'configuration' }, signal), 'config');
+    textOf(device, { method: 'GET', path: 'configuration' }, 'config', signal);
 
   return {
     apply: (device, config, options, signal) =>
@@ -67,7 +69,7 @@ export const httpAdapter = (
     // A controller has no smaller call.
     reach: async (device, signal) => void (await configuration(device, signal)),
     run: (device, command, signal) =>
-      text(call(device, { method: 'POST', path: 'commands', body: { command } }, signal), 'output'),
+      textOf(device, { method: 'POST', path: 'commands', body: { command } }, 'output', signal),
   };
 };
 

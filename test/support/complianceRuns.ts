@@ -1,40 +1,69 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { builtInOf } from './builtIn.ts';
 import { ok } from './people.ts';
 import { until } from './until.ts';
 
 const manager = '/configuration_manager';
+const json = { 'Content-Type': 'application/json' };
 
 type Ask = (method: string, path: string, body?: unknown) => Promise<any>;
 
-/** A controller that answers configurations: those of devices whose name ends in 0 have no NTP server; bad-1 fails. */
+/** Devices whose configuration cannot be had: the controller's answer, and the reason in the report. */
+export const badAnswers: Readonly<
+  Record<string, readonly [answer: (response: ServerResponse) => unknown, why: RegExp]>
+> = {
+  'bad-1': [(response) => response.writeHead(500).end('{}'), /status 500/],
+  'cut-1': [
+    (response) => {
+      response.writeHead(200, { 'Content-Length': 1000 }).write('hostname cut-1\n');
+      setTimeout(() => response.destroy(), 20);
+    },
+    /broke off/,
+  ],
+  'other-1': [
+    (response) =>
+      response.writeHead(200, json).end('{"device": "sw-1", "config": "hostname other-1\\nntp server 192.0.2.1"}'),
+    /is of the device "sw-1"/,
+  ],
+  'number-1': [(response) => response.writeHead(200, json).end('{"config": 1}'), /has no config/],
+  'empty-1': [(response) => response.end(''), /./],
+  'page-1': [(response) => response.end('<!DOCTYPE html><title>Log in</title>'), /./],
+  'binary-1': [(response) => response.end('hostname binary-1\u0000'), /NUL/],
+};
+
+/** A controller that answers configurations: those of devices whose name ends in 0 have no NTP server. */
 export const controllerOf = async (count: number) => {
   const reads: string[] = [];
   let held = '';
+  let answerHeld = (): void => undefined;
   const server: Server = createServer((request, response) => {
     const name = (request.url ?? '').split('/')[2] ?? '';
     reads.push(name);
-    if (name === held) return;
-    if (name === 'bad-1') return void response.writeHead(500).end('{}');
     const config = `hostname ${name}\n${name.endsWith('0') ? '' : 'ntp server 192.0.2.1\n'}`;
-    response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify({ config }));
+    const answer = (): void => void response.writeHead(200, json).end(JSON.stringify({ config }));
+    const [badly] = badAnswers[name] ?? [];
+    if (badly) badly(response);
+    else if (name === held) answerHeld = answer;
+    else answer();
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const names = [...Array.from({ length: count }, (_, i) => `sw-${i + 1}`), 'bad-1'];
-  const devices = names.map((name) => ({ name, ostype: 'cisco-ios' }));
+  const names = Array.from({ length: count }, (_, i) => `sw-${i + 1}`);
+  const devices = [...names, ...Object.keys(badAnswers)].map((name) => ({ name, ostype: 'cisco-ios' }));
   return {
     reads,
-    names: names.slice(0, -1),
-    /** Leaves requests for a device without an answer. */
+    names,
+    /** Leaves requests for a device without an answer, until they are released. */
     hold: (name: string): void => {
       held = name;
     },
+    /** Answers these requests. */
     release: (): void => {
       held = '';
+      answerHeld();
     },
     adapter: { name: 'campus', type: 'http', properties: { baseUrl }, devices },
     close: () => {

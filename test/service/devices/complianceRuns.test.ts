@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { builtInOf } from '../../support/builtIn.ts';
-import { checkKilledRun, controllerOf, goldenText, treeOf } from '../../support/complianceRuns.ts';
+import { badAnswers, checkKilledRun, controllerOf, goldenText, treeOf } from '../../support/complianceRuns.ts';
 import { itInSoak } from '../../support/itInSoak.ts';
 import { cannotKill } from '../../support/killing.ts';
 import { ok, refused } from '../../support/people.ts';
@@ -233,6 +233,49 @@ describe('Runs of compliance plans', () => {
         ['sw-3', 'base/Ulm'],
       ],
     );
+  });
+
+  it('report an error of each device that breaks off or answers badly, and go on', async () => {
+    const node = await treeOf(service.ask, 'Bad', goldenText);
+    const devices = [...Object.keys(badAnswers), 'sw-1', 'sw-2'];
+    await planOf('Bad', [{ ...node, devices }], { throttle: 1 });
+    const { instanceId, batchId } = ok(await run('Bad'));
+    const { status, variables } = await jobs.inState(instanceId, 'complete', 'error');
+    assert.deepEqual([status, variables.devices, variables.totals.passes], ['complete', devices.length, 4]);
+    assert.equal(variables.failed.length, devices.length - 2);
+    for (const { deviceName, status, reason, score, grade, totals } of await reportsOf(batchId)) {
+      const [, why] = badAnswers[deviceName] ?? [];
+      if (!why) continue;
+      assert.deepEqual([status, score, grade, totals.passes], ['error', null, null, 0], deviceName);
+      assert.match(reason, why, deviceName);
+    }
+  });
+
+  it('judge by what the tree said as they began, though it is replaced meanwhile', async () => {
+    const node = await treeOf(service.ask, 'Replaced', goldenText);
+    await planOf('Replaced', [{ ...node, devices: ['sw-1', 'sw-2'] }], { throttle: 1 });
+    campus.hold('sw-1');
+    campus.reads.length = 0;
+    const { instanceId, batchId } = ok(await run('Replaced'));
+    await until(() => campus.reads.length > 0, 'the first device');
+    const { data } = ok(await service.ask('POST', `${manager}/export/goldenconfigs`, { treeId: node.treeId }));
+    const text = JSON.stringify(data).replaceAll('hostname {{ device.name }}', '<e/>hostname nobody');
+    const replaced = { trees: [{ data: JSON.parse(text), overWrite: true }] };
+    ok(await service.ask('POST', `${manager}/import/goldenconfigs`, replaced));
+    campus.release();
+    await jobs.inState(instanceId, 'complete');
+    const errors = async (batch: string) =>
+      (await reportsOf(batch)).map(({ status, totals }: any) => [status, totals.errors]);
+    assert.deepEqual(await errors(batchId), [
+      ['complete', 0],
+      ['complete', 0],
+    ]);
+    const next = ok(await run('Replaced'));
+    await jobs.inState(next.instanceId, 'complete');
+    assert.deepEqual(await errors(next.batchId), [
+      ['complete', 1],
+      ['complete', 1],
+    ]);
   });
 });
 
