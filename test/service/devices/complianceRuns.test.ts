@@ -78,6 +78,7 @@ describe('Runs of compliance plans', () => {
 
   it('are limited to some devices, take the variables of their nodes, and refuse a plan without devices', async () => {
     const node = await treeOf(service.ask, 'Varied', goldenText);
+    const other = await treeOf(service.ask, 'Varied too', goldenText);
     const variables = { ntp: '192.0.2.9' };
     await planOf('Varied', [{ ...node, devices: ['sw-1', 'sw-2'], variables }]);
     const { instanceId, batchId } = ok(await run('Varied', { devices: ['sw-2', 'sw-3'] }));
@@ -99,6 +100,13 @@ describe('Runs of compliance plans', () => {
     await planOf('Empty', [node]);
     refused(await run('Empty'), 409, /no devices/);
     refused(await run('Nowhere'), 404);
+    const many = Array.from({ length: 5001 }, (_, i) => `many-${i}`);
+    await planOf('Many', [
+      { ...node, devices: many },
+      { ...other, devices: many.slice(1) },
+    ]);
+    const tooMany = await jobs.inState(ok(await run('Many')).instanceId, 'error');
+    assert.match(tooMany.error, /may check 10000 pairs of device and node; these are 10001/);
   });
 
   it('say which devices have changed, and count the newest report of each alone', async () => {

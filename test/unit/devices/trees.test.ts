@@ -4,6 +4,7 @@ import {
   create,
   deleteVariables,
   remove,
+  setNodeText,
   setVariables,
 } from '../../../src/domain/configuration-manager/treeChanges.ts';
 import { importOne } from '../../../src/domain/configuration-manager/treeImports.ts';
@@ -101,7 +102,7 @@ describe('A golden configuration tree', () => {
       .thenRefused('not_found');
   });
 
-  it('is at most 16 levels deep, and has at most 1,000 nodes', () => {
+  it('is at most 16 levels deep, and has at most 1,000 nodes and 8 MiB of texts', () => {
     const levels = Array.from(
       { length: 15 },
       (_, i) =>
@@ -148,6 +149,16 @@ describe('A golden configuration tree', () => {
         topic: 'treeNodeAdded',
         data: { version: 'initial', parent: 'root', name: 'n', configId: 'id of node' },
       });
+    const text = (configId: string, template: string) =>
+      ({ topic: 'treeNodeTextSet', data: { version: 'initial', configId, template } }) as const;
+    const texts = Array.from({ length: 128 }, (_, i) => text(`n${i}`, 'a'.repeat(65_536)));
+    const setText = (configId: string) => ({ version: 'initial', node: { configId }, template: 'b' });
+    given(restored(130), ...texts)
+      .when(setNodeText, setText('n128'))
+      .thenRefused('too_large', /8388608 bytes/);
+    given(restored(130), ...texts)
+      .when(setNodeText, setText('n127'))
+      .then(text('n127', 'b'));
   });
 
   it('merges variables, and says only what is new', () => {
