@@ -14,6 +14,8 @@ type Needs = {
   readonly fromSetting: string | undefined;
   /** The key file, used when there is no setting. */
   readonly file: string;
+  /** The time of the note, in epoch milliseconds; that of the machine unless given. */
+  readonly now?: () => number;
 };
 
 type Noted = { readonly revision: number; readonly check: string | undefined };
@@ -36,12 +38,16 @@ const readNote = async (log: WholeLog): Promise<Noted> => {
   return last;
 };
 
-const note = async (log: WholeLog, key: Uint8Array, after: number): Promise<void> => {
+const note = async (
+  { log, now = Date.now }: Pick<Needs, 'log' | 'now'>,
+  key: Uint8Array,
+  after: number,
+): Promise<void> => {
   const event = {
     id: randomUUID(),
     type: keyChecked,
     data: JSON.stringify({ check: checkOf(key) }),
-    metadata: JSON.stringify({ at: new Date().toISOString() }),
+    metadata: JSON.stringify({ at: new Date(now()).toISOString() }),
   };
   await log.append(keyStream, after, [event]);
 };
@@ -102,7 +108,7 @@ const keyOfSilentLog = async (needs: Needs): Promise<Uint8Array> => {
   if (sealed && secretKey && !opens(secretKey, sealed)) throw another(needs);
   const key = secretKey ?? makeKey(file);
   try {
-    await note(log, key, -1);
+    await note(needs, key, -1);
   } catch (error) {
     // Another node was faster; the key that it noted counts.
     if (error instanceof WrongRevision) return keyOfLog(needs);
@@ -128,9 +134,10 @@ export const keyOfLog = async (needs: Needs): Promise<Uint8Array> => {
  * Makes the key of the setting, or else of the key file, the key of the log from now on. A missing key file is made.
  * Values that another key has sealed can never be opened again.
  */
-export const replaceKey = async ({ log, fromSetting, file }: Needs): Promise<Uint8Array> => {
+export const replaceKey = async (needs: Needs): Promise<Uint8Array> => {
+  const { log, fromSetting, file } = needs;
   const key = givenKey({ fromSetting, file }) ?? makeKey(file);
   const { revision, check } = await readNote(log);
-  if (check !== checkOf(key)) await note(log, key, revision);
+  if (check !== checkOf(key)) await note(needs, key, revision);
   return key;
 };

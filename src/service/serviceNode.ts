@@ -72,7 +72,7 @@ type Around = {
 
 const openNodeOn = async (config: Config, opened: OpenedLog, { clock, patiently, warn, unlock }: Around) => {
   const log = withPayloads<EventStore>(storeIn(opened), mayHaveParts);
-  const { key, signingKeys } = await patiently(() => keysOf(log, config));
+  const { key, signingKeys } = await patiently(() => keysOf(log, config, clock.now));
   const readModels = readModelsOf(config, log.id, warn);
   const name = nodeNameOf(config);
   const lead = leadOf(opened, readModels.kind === 'redis', name, warn);
@@ -103,8 +103,8 @@ const refuseHalfImported = async (log: EventStore): Promise<void> => {
   throw new Error('An import into this event log has not come to its end; run the same import again');
 };
 
-const keysOf = async (log: EventStore, config: Config) => ({
-  key: await keyOfLog({ log, fromSetting: config.SECRET_KEY, file: secretKeyFile(config) }),
+const keysOf = async (log: EventStore, config: Config, now: () => number) => ({
+  key: await keyOfLog({ log, now, fromSetting: config.SECRET_KEY, file: secretKeyFile(config) }),
   signingKeys: keysOrNew(auditKeySource(config)),
 });
 

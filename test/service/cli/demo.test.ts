@@ -46,6 +46,10 @@ describe('the sample', () => {
     const scores = trend.map(({ score }) => score);
     assert.ok(Math.min(...scores) < scores[0]! - 10, String(scores));
     assert.equal(scores.at(-1), scores[0]);
+    assert.deepEqual(
+      service.lines.filter((line) => /clock/.test(line)),
+      [],
+    );
   });
 
   it('has a model of circuits, and executions of its actions in every state but canceled and paused', async () => {
