@@ -695,11 +695,13 @@ describe('Schedules on nodes', () => {
         return starts(one);
       },
     });
-    const handle: typeof node.handle = async (command, request) => {
-      if (command.name === 'noteRefusals') await stored;
-      return other.handle(command, request);
+    let hasBegun = false;
+    const late: typeof starts = async (one) => {
+      hasBegun = true;
+      await stored;
+      return starts(one);
     };
-    await run({ leadership: followers[1], handle }, other);
+    await run({ leadership: followers[1], run: late }, other);
     for (let n = 0; n < 3; n++) {
       clocks.pass(hour);
       await until(async () => (await decided()).length === n + 1);
@@ -707,7 +709,9 @@ describe('Schedules on nodes', () => {
     await planners.change('s', { enabled: false });
     const counted = async () =>
       (await eventsOf(log.store, 'runsRefused')).reduce((sum, { data }) => sum + data.count, 0);
-    for (const each of followers) each.set(true);
+    followers[1].set(true);
+    await until(() => hasBegun, 'the second one, which knows of no refusal');
+    followers[0].set(true);
     await until(async () => (await counted()) === 2, 'what the first one refuses');
     isStored();
     await until(async () => (await counted()) > 2, 'what the second one refuses');
