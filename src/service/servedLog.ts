@@ -29,6 +29,7 @@ type Needs = {
   readonly auth: Authenticator;
   readonly places: ReaderPlaces;
   readonly log: Log;
+  readonly now: () => number;
 };
 
 export type ServedLog = {
@@ -56,7 +57,7 @@ const checkFree = async (port: number, host: string): Promise<void> => {
 /**
  * Serves the embedded log to clients of EventStoreDB, with TLS, for accounts whose roles have the methods of the log.
  */
-export const servedLog = async ({ config, port, store, auth, places, log }: Needs): Promise<ServedLog> => {
+export const servedLog = async ({ config, port, store, auth, places, log, now }: Needs): Promise<ServedLog> => {
   const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile, ESDB_HOST: host, DATA_DIR: folder } = config;
   const hasFiles = certFile !== undefined && keyFile !== undefined;
   const certificate = hasFiles
@@ -64,7 +65,7 @@ export const servedLog = async ({ config, port, store, auth, places, log }: Need
     : await ownCertificate(folder, host, log);
   if (port !== 0) await checkFree(port, host);
   const advertise = advertisedAs(host);
-  await ensureIdentity(store);
+  await ensureIdentity(store, now);
   const served = await serveLog({
     store,
     host,

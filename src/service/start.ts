@@ -215,7 +215,7 @@ const serveEmbedded = async ({ config, node, opened, auth, places }: Parts): Pro
   if (port === undefined || !('embedded' in opened)) return undefined;
   return blaming(`ESDB_PORT ${port} on ESDB_HOST ${host}`, async () => {
     const { servedLog } = await import('./servedLog.ts');
-    return servedLog({ config, port, store: opened.embedded, auth, places, log: node.warn });
+    return servedLog({ config, port, store: opened.embedded, auth, places, log: node.warn, now: node.clock.now });
   });
 };
 

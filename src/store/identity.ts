@@ -24,16 +24,17 @@ export const readIdentity = async (store: Pick<EventStore, 'read'>): Promise<str
 
 /**
  * Returns the log's id from `log-identity`. If there is none, it stores the id of the store, or a new one. If another
- * writer is faster, it returns that writer's id.
+ * writer is faster, it returns that writer's id. `now`: epoch milliseconds.
  */
 export const ensureIdentity = async (
   store: Pick<EventStore, 'read' | 'append'> & { readonly id?: string },
+  now = Date.now,
 ): Promise<string> => {
   const storedIdentity = await readIdentity(store);
   if (storedIdentity !== undefined) return storedIdentity;
   const id = store.id ?? randomUUID();
   try {
-    await store.append(identityStream, -1, [identityEvent(id)]);
+    await store.append(identityStream, -1, [identityEvent(id, new Date(now()))]);
     return id;
   } catch (error) {
     const faster = error instanceof WrongRevision ? await readIdentity(store) : undefined;

@@ -15,10 +15,11 @@ describe('the id of the log, in the log', () => {
 
   it('is written once, and read from then on', async () => {
     assert.equal(await readIdentity(log), undefined);
-    assert.equal(await ensureIdentity(log), log.id);
+    assert.equal(await ensureIdentity(log, () => 1000), log.id);
     assert.equal(await ensureIdentity({ ...log, id: 'another' }), log.id);
     assert.equal(await readIdentity(log), log.id);
-    assert.equal((await gather(log.read(identityStream))).length, 1);
+    const [written, ...others] = await gather(log.read(identityStream));
+    assert.deepEqual([JSON.parse(written!.metadata).at, others], ['1970-01-01T00:00:01.000Z', []]);
   });
   it('is that of the first of several who write it at once', async () => {
     const ids = await Promise.all(['a', 'b', 'c'].map((id) => ensureIdentity({ ...log, id })));
