@@ -1,4 +1,4 @@
-import { lruCache, sharing } from '@automation-platform/concurrency';
+import { lruCache, sharing, turns } from '@automation-platform/concurrency';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Sealed } from '../../domain/engine/sealed.ts';
 import type { Node } from '../../node.ts';
@@ -45,6 +45,7 @@ export const basicLogins = (needs: Needs) => {
   const attempts = sharing<Known | undefined>();
   const checks = sharing<Known | undefined>();
   const keyed = keyedDigest();
+  const turn = turns();
   const timeoutMs = (): number => settings().principalTimeout * 60_000;
   let failed = 0;
 
@@ -111,6 +112,7 @@ export const basicLogins = (needs: Needs) => {
   };
 
   const verify = async (authorization: string, address: string): Promise<Known> => {
+    await turn();
     await upToDate();
     const hidden = keyed(authorization);
     const before = await loadKept(hidden);

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { turns } from '@automation-platform/concurrency';
 import { provisionAccount } from '../../commands/authorization/accounts.ts';
 import type { ProvisionInput } from '../../domain/authorization/accounts.ts';
 import { same } from '../../domain/engine/changes.ts';
@@ -60,6 +61,7 @@ const answerReader =
 export const providerLogins = ({ node, accounts: principals, directory, openId, settings }: Needs) => {
   const { model, tools, handle, settled } = node;
   const answerOf = answerReader(node.warn);
+  const turn = turns();
 
   // Every login needs them, and they hardly ever change.
   let latest: Promise<readonly Provider[]> | undefined;
@@ -118,6 +120,7 @@ export const providerLogins = ({ node, accounts: principals, directory, openId, 
     { person, externalGroups, isQualified, via, saidAt }: Admission,
   ): Promise<Known | undefined> => {
     const { externalId, username, firstname, email } = person;
+    await turn();
     const id = await idOf(externalKey(provenance, externalId), provenance, username, isQualified);
     if (id === undefined) return undefined;
     await noteAnswer(id, { provenance, username, externalId, externalGroups, firstname, email }, { via, saidAt });
