@@ -121,7 +121,7 @@ const byHand: Readonly<Record<number, string>> = {
   120: 'no service tcp-keepalives-in\nno service tcp-keepalives-out',
   90: 'no ip http server',
   60: 'line vty 0 4\n exec-timeout 60 0',
-  30: 'service tcp-keepalives-in\nservice tcp-keepalives-out\nline vty 0 4\n exec-timeout 10 0',
+  30: 'service tcp-keepalives-in\nservice tcp-keepalives-out\nline vty 0 4\n no exec-timeout 60 0',
 };
 
 /** Half a year of the plan of the lab, in which one device drifts: a run every 15 days. */

@@ -46,6 +46,7 @@ export const basicLogins = (needs: Needs) => {
   const checks = sharing<Known | undefined>();
   const keyed = keyedDigest();
   const turn = turns();
+  const waits = sharing<void>();
   const timeoutMs = (): number => settings().principalTimeout * 60_000;
   let failed = 0;
 
@@ -112,9 +113,10 @@ export const basicLogins = (needs: Needs) => {
   };
 
   const verify = async (authorization: string, address: string): Promise<Known> => {
-    await turn();
-    await upToDate();
     const hidden = keyed(authorization);
+    // Other requests go on while many people log in at once.
+    await waits(hidden, turn);
+    await upToDate();
     const before = await loadKept(hidden);
     if (before) return before;
     const userPassword = userPasswordIn(authorization);
