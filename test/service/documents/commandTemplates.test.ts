@@ -218,7 +218,7 @@ describe('command templates', () => {
   it('take what exports give, and are refused for what is wrong in it', async () => {
     ok(await post('import', { name: 'Bare', commands: [] }));
     refused(await post('import', { name: 'Bare', commands: [{ command: 7 }] }), 400, /"\/commands\/0\/command"/);
-    refused(await post('createTemplate', { mop: { name: 'Typed', ignoreWarnings: true } }), 400, /not a known field/);
+    refused(await post('createTemplate', { mop: { name: 'Typed', warnings: true } }), 400, /not a known field/);
   });
 
   it('are deleted unless an automation runs them, which is named', async () => {
