@@ -1,5 +1,4 @@
-import type { Leadership, Log } from '@automation-platform/concurrency';
-import { type GuardedClock, trustedClock } from '@automation-platform/concurrency';
+import { type GuardedClock, type Leadership, type Log, trustedClock } from '@automation-platform/concurrency';
 import { reactions as allReactions } from './commands/all.ts';
 import type { Tools } from './commands/engine/define.ts';
 import { handler } from './commands/engine/handle.ts';

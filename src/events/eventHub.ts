@@ -1,5 +1,4 @@
-import type { Log } from '@automation-platform/concurrency';
-import { paced, supervise } from '@automation-platform/concurrency';
+import { type Log, paced, supervise } from '@automation-platform/concurrency';
 import { RequestError } from '../domain/engine/requestError.ts';
 import type { Projections } from '../projections/engine/run.ts';
 import { type EventNotice, noticeOf, type Recorded, splitStream } from '../store/event.ts';

@@ -1,5 +1,11 @@
-import type { GuardedClock, Log } from '@automation-platform/concurrency';
-import { type Leadership, leaderWork, spans, supervise } from '@automation-platform/concurrency';
+import {
+  type GuardedClock,
+  type Leadership,
+  type Log,
+  leaderWork,
+  spans,
+  supervise,
+} from '@automation-platform/concurrency';
 import { endSession, noteMessage, postSession } from '../commands/agent-session-manager/agentSessions.ts';
 import type { Tools } from '../commands/engine/define.ts';
 import type { Handle } from '../commands/engine/handle.ts';

@@ -1,5 +1,4 @@
-import type { Log } from '@automation-platform/concurrency';
-import { type Leadership, newLeadership, repeating as usually } from '@automation-platform/concurrency';
+import { type Leadership, type Log, newLeadership, repeating as usually } from '@automation-platform/concurrency';
 import { splitStream } from '../store/event.ts';
 import { type Leader, type LeadNote, type LeadNotes, leadNoteIn, leadStream } from '../store/eventstoredb/lead.ts';
 import { type StoredEvent, TamperedStream, WrongRevision } from '../store/port.ts';

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { GuardedClock, Log } from '@automation-platform/concurrency';
-import { type Leadership, leaderWork } from '@automation-platform/concurrency';
+import { type GuardedClock, type Leadership, type Log, leaderWork } from '@automation-platform/concurrency';
 import type { Tools } from '../commands/engine/define.ts';
 import type { Handle } from '../commands/engine/handle.ts';
 import { retireEnded } from '../commands/engine/retirement.ts';

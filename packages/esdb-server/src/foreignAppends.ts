@@ -1,8 +1,7 @@
 import { type Appended, type NewEvent, WrongRevision } from '@automation-platform/event-log';
 import { LRUCache } from 'lru-cache';
 import { wrongVersion } from './expected.ts';
-import type { Expected } from './faults.ts';
-import { streamDeleted, unavailable } from './faults.ts';
+import { type Expected, streamDeleted, unavailable } from './faults.ts';
 import type { StreamState } from './foreignStream.ts';
 import type { LogToServe } from './port.ts';
 

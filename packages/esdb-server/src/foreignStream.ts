@@ -1,5 +1,10 @@
-import type { StoredEvent } from '@automation-platform/event-log';
-import { isMetastream, metastreamOf, tombstoneType, unwrapForeign } from '@automation-platform/event-log';
+import {
+  isMetastream,
+  metastreamOf,
+  type StoredEvent,
+  tombstoneType,
+  unwrapForeign,
+} from '@automation-platform/event-log';
 import type { LogToServe } from './port.ts';
 
 /**

@@ -10,8 +10,7 @@ import {
   wrapForeign,
 } from '@automation-platform/event-log';
 import { wrongVersion } from './expected.ts';
-import type { Expected } from './faults.ts';
-import { Fault, streamDeleted } from './faults.ts';
+import { type Expected, Fault, streamDeleted } from './faults.ts';
 import { type Asked, foreignAppends } from './foreignAppends.ts';
 import { foreignState, type StreamState } from './foreignStream.ts';
 import type { LogToServe } from './port.ts';

@@ -1,5 +1,4 @@
-import type { StoredEvent } from '@automation-platform/event-log';
-import { type Foreign, unwrapForeign } from '@automation-platform/event-log';
+import { type Foreign, type StoredEvent, unwrapForeign } from '@automation-platform/event-log';
 import type { StreamIdentifier, UUID } from '@eventstore/db-client/generated/shared_pb.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js';

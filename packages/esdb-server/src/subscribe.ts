@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { StoredEvent } from '@automation-platform/event-log';
-import { tombstoneType } from '@automation-platform/event-log';
+import { type StoredEvent, tombstoneType } from '@automation-platform/event-log';
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { breather } from './breather.ts';

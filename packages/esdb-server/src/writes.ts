@@ -1,8 +1,7 @@
 import { type Appended, isMetastream, type NewEvent, sizeFault, WrongRevision } from '@automation-platform/event-log';
 import type { May } from './access.ts';
 import { wrongVersion } from './expected.ts';
-import type { Expected } from './faults.ts';
-import { accessDenied, badRequest, tooLarge } from './faults.ts';
+import { accessDenied, badRequest, type Expected, tooLarge } from './faults.ts';
 import type { ForeignWrites } from './foreignWrites.ts';
 import type { LogToServe } from './port.ts';
 import { foreignEvent, ownEvent, type Proposed } from './proposed.ts';

@@ -1,5 +1,12 @@
-import type { StoredEvent } from '@automation-platform/event-log';
-import { claimedHash, hashIn, isPart, link, sumOf, withoutHash } from '@automation-platform/event-log';
+import {
+  claimedHash,
+  hashIn,
+  isPart,
+  link,
+  type StoredEvent,
+  sumOf,
+  withoutHash,
+} from '@automation-platform/event-log';
 import type { Kind } from './findings.ts';
 import type { LookUps } from './lookUps.ts';
 

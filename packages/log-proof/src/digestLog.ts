@@ -1,5 +1,4 @@
-import type { Appended, Batch, NewEvent, StoredEvent } from '@automation-platform/event-log';
-import { hashIn } from '@automation-platform/event-log';
+import { type Appended, type Batch, hashIn, type NewEvent, type StoredEvent } from '@automation-platform/event-log';
 import { digestStream } from './lines.ts';
 
 /** A log that is signed. */

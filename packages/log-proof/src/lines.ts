@@ -1,6 +1,5 @@
 import { createHash, hash } from 'node:crypto';
-import type { StoredEvent } from '@automation-platform/event-log';
-import { hashIn, isForeign, isOfLog, textsOf, unwrapForeign } from '@automation-platform/event-log';
+import { hashIn, isForeign, isOfLog, type StoredEvent, textsOf, unwrapForeign } from '@automation-platform/event-log';
 
 /** The stream of the signatures. */
 export const digestStream = 'digest-log';

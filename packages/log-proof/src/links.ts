@@ -1,5 +1,4 @@
-import type { StoredEvent } from '@automation-platform/event-log';
-import { hashIn } from '@automation-platform/event-log';
+import { hashIn, type StoredEvent } from '@automation-platform/event-log';
 import { contentChecker } from './content.ts';
 import type { Finding, Kind } from './findings.ts';
 import { gapsOfLog } from './gaps.ts';

@@ -1,5 +1,4 @@
-import type { StoredEvent } from '@automation-platform/event-log';
-import { hashIn } from '@automation-platform/event-log';
+import { hashIn, type StoredEvent } from '@automation-platform/event-log';
 import type { LookUps } from './lookUps.ts';
 
 /**

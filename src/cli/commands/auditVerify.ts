@@ -1,7 +1,15 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { plainText } from '@automation-platform/client';
-import type { Coverage, Finding, Source, Verified } from '@automation-platform/log-proof';
-import { type AnchorLine, anchorLines, fingerprintOf, publicKeyIn } from '@automation-platform/log-proof';
+import {
+  type AnchorLine,
+  anchorLines,
+  type Coverage,
+  type Finding,
+  fingerprintOf,
+  publicKeyIn,
+  type Source,
+  type Verified,
+} from '@automation-platform/log-proof';
 import { type Config, readConfig } from '../../config.ts';
 import { stopSignal } from '../../process/program.ts';
 import type { AnchorAt } from '../../store/anchor.ts';

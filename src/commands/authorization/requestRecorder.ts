@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Log } from '@automation-platform/concurrency';
-import { insist } from '@automation-platform/concurrency';
+import { insist, type Log } from '@automation-platform/concurrency';
 import { Type } from 'typebox';
 import {
   type Counted,

@@ -1,6 +1,5 @@
 import { linearPatterns } from '@automation-platform/bounded-schemas';
-import type { LexRule, Parser } from '@automation-platform/configurations';
-import { isBuiltInType } from '@automation-platform/configurations';
+import { isBuiltInType, type LexRule, type Parser } from '@automation-platform/configurations';
 import { Type } from 'typebox';
 import {
   configurationParser,

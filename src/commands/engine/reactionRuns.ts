@@ -1,5 +1,4 @@
-import type { Log } from '@automation-platform/concurrency';
-import { places } from '@automation-platform/concurrency';
+import { type Log, places } from '@automation-platform/concurrency';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Recorded } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';

@@ -1,5 +1,4 @@
-import type { Leadership, Log } from '@automation-platform/concurrency';
-import { persist, places } from '@automation-platform/concurrency';
+import { type Leadership, type Log, persist, places } from '@automation-platform/concurrency';
 import { platform } from '../../domain/engine/core.ts';
 import { NotReadable, RequestError } from '../../domain/engine/requestError.ts';
 import { parkedReactions } from '../../projections/engine/parkedReactions.ts';

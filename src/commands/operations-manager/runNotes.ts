@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Log } from '@automation-platform/concurrency';
-import { insist, places } from '@automation-platform/concurrency';
+import { insist, type Log, places } from '@automation-platform/concurrency';
 import { Type } from 'typebox';
 import { platform } from '../../domain/engine/core.ts';
 import { noteRuns, type TriggerRan, triggerRuns } from '../../domain/operations-manager/triggerRuns.ts';

@@ -1,8 +1,7 @@
 import { compileUserSchema, linearPattern, SchemaError, type SchemaFault } from '@automation-platform/bounded-schemas';
 import { oneByOne } from '@automation-platform/concurrency';
 import { type Members, plainValue } from '@automation-platform/json';
-import type { Actor } from '../../domain/engine/core.ts';
-import { platform } from '../../domain/engine/core.ts';
+import { type Actor, platform } from '../../domain/engine/core.ts';
 import { nameInProject } from '../../domain/engine/namespaces.ts';
 import type { Referrer } from '../../domain/engine/references.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';

@@ -1,6 +1,5 @@
 import { oneByOne } from '@automation-platform/concurrency';
-import type { Event } from '../../domain/engine/core.ts';
-import { fold } from '../../domain/engine/core.ts';
+import { type Event, fold } from '../../domain/engine/core.ts';
 import { nameKey } from '../../domain/engine/names.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { documentKinds } from '../../domain/kinds.ts';
@@ -15,8 +14,7 @@ import { automations } from '../../projections/operations-manager/automations.ts
 import { triggers as allTriggers } from '../../projections/operations-manager/triggers.ts';
 import { refuseAbove, refuseAccess, refuseEntry } from '../engine/decide.ts';
 import type { Tools } from '../engine/define.ts';
-import type { Imports, PartOfPackage } from '../engine/kinds.ts';
-import { holderOf } from '../engine/kinds.ts';
+import { holderOf, type Imports, type PartOfPackage } from '../engine/kinds.ts';
 import type { Next } from '../engine/reactions.ts';
 import { kindOf } from '../kinds.ts';
 import { importAutomation, preparing } from '../operations-manager/automationImports.ts';

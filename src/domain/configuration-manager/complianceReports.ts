@@ -1,5 +1,4 @@
-import type { Comparison } from '@automation-platform/configurations';
-import { noTotals } from '@automation-platform/configurations';
+import { type Comparison, noTotals } from '@automation-platform/configurations';
 import type { Members } from '@automation-platform/json';
 import { Type } from 'typebox';
 import { objectId, time } from '../engine/authors.ts';

@@ -1,5 +1,4 @@
-import type { Members } from '@automation-platform/json';
-import { derivedId } from '@automation-platform/json';
+import { derivedId, type Members } from '@automation-platform/json';
 import { same } from '../engine/changes.ts';
 import { defined } from '../engine/defined.ts';
 import { isMembers, withMembers, withoutMembers } from '../engine/exactMembers.ts';

@@ -1,5 +1,4 @@
-import type { Members } from '@automation-platform/json';
-import { mark } from '@automation-platform/json';
+import { type Members, mark } from '@automation-platform/json';
 import { type TObject, Type } from 'typebox';
 import { aggregate, type EventOf, type SchemaData } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';

@@ -1,5 +1,4 @@
-import type { Members } from '@automation-platform/json';
-import { exactEntries, inOrder } from '@automation-platform/json';
+import { exactEntries, inOrder, type Members } from '@automation-platform/json';
 import { Type } from 'typebox';
 import { authoredByPeople, objectId, type Person } from '../engine/authors.ts';
 import { same } from '../engine/changes.ts';

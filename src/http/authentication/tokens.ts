@@ -1,6 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { GuardedClock } from '@automation-platform/concurrency';
-import { lruCache, mutex } from '@automation-platform/concurrency';
+import { type GuardedClock, lruCache, mutex } from '@automation-platform/concurrency';
 import { logIn, logOut, useLogin } from '../../commands/authorization/tokens.ts';
 import type { AnyCommand } from '../../commands/engine/define.ts';
 import type { Handle } from '../../commands/engine/handle.ts';

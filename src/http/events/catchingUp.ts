@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Log } from '@automation-platform/concurrency';
-import { fairQueue, oneByOne, turns } from '@automation-platform/concurrency';
+import { fairQueue, type Log, oneByOne, turns } from '@automation-platform/concurrency';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Resource } from '../../domain/engine/resource.ts';
 import type { LogReads, StoredEvent } from '../../store/port.ts';

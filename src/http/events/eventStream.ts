@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
-import type { Log } from '@automation-platform/concurrency';
-import { oneByOne } from '@automation-platform/concurrency';
+import { type Log, oneByOne } from '@automation-platform/concurrency';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { LogReads, StoredEvent } from '../../store/port.ts';
 import type { Principal } from '../authentication/principal.ts';

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Log } from '@automation-platform/concurrency';
-import { fairQueue, idBatches, oneByOne, supervise, turns } from '@automation-platform/concurrency';
+import { fairQueue, idBatches, type Log, oneByOne, supervise, turns } from '@automation-platform/concurrency';
 import { seesAll } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';

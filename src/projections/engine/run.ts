@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Log } from '@automation-platform/concurrency';
-import { type Leadership, newLeadership, paced, supervise } from '@automation-platform/concurrency';
+import { type Leadership, type Log, newLeadership, paced, supervise } from '@automation-platform/concurrency';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { isDamage } from '../../store/integrity.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';

@@ -1,5 +1,4 @@
-import type { Log } from '@automation-platform/concurrency';
-import { idBatches, supervise } from '@automation-platform/concurrency';
+import { idBatches, type Log, supervise } from '@automation-platform/concurrency';
 import { isBuiltIn } from '../../domain/operations-manager/builtIn.ts';
 import { documentIn, documentsOf, pageOf } from '../../projections/engine/documents.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';

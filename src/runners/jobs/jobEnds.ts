@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { GuardedClock, Leadership, Log } from '@automation-platform/concurrency';
-import { spans } from '@automation-platform/concurrency';
+import { type GuardedClock, type Leadership, type Log, spans } from '@automation-platform/concurrency';
 import type { CommandResult, Handle } from '../../commands/engine/handle.ts';
 import { endGoneJob, type NeedsOfJob, timeOutJob, type WhyGone } from '../../commands/operations-manager/jobEnds.ts';
 import { platform } from '../../domain/engine/core.ts';

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { GuardedClock, Leadership, Log } from '@automation-platform/concurrency';
-import { lruCache } from '@automation-platform/concurrency';
+import { type GuardedClock, type Leadership, type Log, lruCache } from '@automation-platform/concurrency';
 import type { Tools } from '../../commands/engine/define.ts';
 import type { Handle } from '../../commands/engine/handle.ts';
 import type { Retries } from '../../commands/engine/retries.ts';

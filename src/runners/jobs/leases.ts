@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { GuardedClock, Leadership, Log } from '@automation-platform/concurrency';
-import { spans } from '@automation-platform/concurrency';
+import { type GuardedClock, type Leadership, type Log, spans } from '@automation-platform/concurrency';
 import { longestLease } from '../../domain/operations-manager/jobClaims.ts';
 
 /** A time that an event has set: of a claim, its number and end. */

@@ -1,8 +1,7 @@
 import { wordOfApp, wordOfTask } from '../../domain/operations-manager/taskWords.ts';
 import { runIdOf } from '../../domain/operations-manager/workflows/runIds.ts';
 import type { OfferedTo } from '../../domain/operations-manager/workflows/taskStates.ts';
-import type { JobDoc } from '../../projections/operations-manager/jobs.ts';
-import { guardOfJob } from '../../projections/operations-manager/jobs.ts';
+import { guardOfJob, type JobDoc } from '../../projections/operations-manager/jobs.ts';
 import type { OpenTask, OpenTasksDoc } from '../../projections/operations-manager/openTasks.ts';
 import type { WorkNow } from './builtIn/work.ts';
 import { turnOf } from './jobBook.ts';

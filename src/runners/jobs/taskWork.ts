@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Handle } from '../../commands/engine/handle.ts';
 import type { Streams } from '../../commands/engine/streams.ts';
-import type { ClaimedTask } from '../../commands/operations-manager/taskReports.ts';
-import { lapseTask, wakeTask } from '../../commands/operations-manager/taskReports.ts';
+import { type ClaimedTask, lapseTask, wakeTask } from '../../commands/operations-manager/taskReports.ts';
 import { platform } from '../../domain/engine/core.ts';
 import { runIn } from '../../domain/operations-manager/workflows/runIds.ts';
 import { claimableTasks } from './claimables.ts';

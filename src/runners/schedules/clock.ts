@@ -1,5 +1,4 @@
-import type { GuardedClock, Log } from '@automation-platform/concurrency';
-import { type Due, dueQueue } from '@automation-platform/concurrency';
+import { type Due, dueQueue, type GuardedClock, type Log } from '@automation-platform/concurrency';
 import type { StoredEvent } from '../../store/port.ts';
 
 /** The longest time between two looks at the wall clock, in milliseconds. */

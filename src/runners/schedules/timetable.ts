@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Due, GuardedClock, Log } from '@automation-platform/concurrency';
-import { idBatches, oneByOne, places } from '@automation-platform/concurrency';
+import { type Due, type GuardedClock, idBatches, type Log, oneByOne, places } from '@automation-platform/concurrency';
 import type { Handle } from '../../commands/engine/handle.ts';
 import { settleSchedule } from '../../commands/operations-manager/triggerSchedules.ts';
 import { platform } from '../../domain/engine/core.ts';

@@ -1,9 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Log } from '@automation-platform/concurrency';
-import { type Leadership, leaderWork } from '@automation-platform/concurrency';
+import { type Leadership, type Log, leaderWork } from '@automation-platform/concurrency';
 import type { AnchorLine } from '@automation-platform/log-proof';
-import type { AnchorAt } from '../../store/anchor.ts';
-import { tellRest } from '../../store/anchor.ts';
+import { type AnchorAt, tellRest } from '../../store/anchor.ts';
 import type { EventStore } from '../../store/port.ts';
 
 type Needs = {

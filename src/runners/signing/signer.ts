@@ -1,8 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Log } from '@automation-platform/concurrency';
-import { type Leadership, leaderWork } from '@automation-platform/concurrency';
-import type { SigningKeys } from '@automation-platform/log-proof';
-import { endOfProofs, isLine, type Place, proofAppends, unsignedLines } from '@automation-platform/log-proof';
+import { type Leadership, type Log, leaderWork } from '@automation-platform/concurrency';
+import {
+  endOfProofs,
+  isLine,
+  type Place,
+  proofAppends,
+  type SigningKeys,
+  unsignedLines,
+} from '@automation-platform/log-proof';
 import { type EventStore, type StoredEvent, WrongRevision } from '../../store/port.ts';
 import { proofEvent } from '../../store/proofEvent.ts';
 

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Log } from '@automation-platform/concurrency';
-import { persist } from '@automation-platform/concurrency';
+import { type Log, persist } from '@automation-platform/concurrency';
 import { WrongRevision } from '../../store/port.ts';
 import type { Refusal } from './firing.ts';
 

@@ -2,8 +2,7 @@ import { places } from '@automation-platform/concurrency';
 import type { AutomationContent } from '../../domain/operations-manager/automations.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';
 import type { Pauses, Reading, Term } from '../../store/reading/reader.ts';
-import type { Candidates } from './candidates.ts';
-import { candidates } from './candidates.ts';
+import { type Candidates, candidates } from './candidates.ts';
 import { type Carried, type CarryingNeeds, carrying } from './carrying.ts';
 import {
   aboutDefinition,

@@ -1,14 +1,15 @@
-import type { LexRule, Rules } from '@automation-platform/configurations';
 import {
   asTemplate,
   compareLines,
   configurationBounds,
   type Golden,
   goldenLines,
+  type LexRule,
   type Mask,
   masking,
   mergeGoldens,
   nestedLines,
+  type Rules,
   readConfiguration,
   readGolden,
   requiredLines,

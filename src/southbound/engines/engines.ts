@@ -1,6 +1,5 @@
 import type { DiffPart } from '@automation-platform/configurations';
-import type { Texts } from '@automation-platform/jinja';
-import { limits as templateLimits } from '@automation-platform/jinja';
+import { type Texts, limits as templateLimits } from '@automation-platform/jinja';
 import type { Members } from '@automation-platform/json';
 import { defined } from '../../domain/engine/defined.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';

@@ -3,11 +3,24 @@ import type { Log } from '@automation-platform/concurrency';
 import { StreamDeletedError } from '@eventstore/db-client';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { ensureIdentity } from '../identity.ts';
-import type { EventStore } from '../port.ts';
-import { type Appended, checkSize, type NewEvent, type StoredEvent, TamperedStream, WrongRevision } from '../port.ts';
+import {
+  type Appended,
+  checkSize,
+  type EventStore,
+  type NewEvent,
+  type StoredEvent,
+  TamperedStream,
+  WrongRevision,
+} from '../port.ts';
 import { eventStoreDbCheckpoints } from './checkpoints.ts';
-import type { Connection, Connections } from './connection.ts';
-import { connections as connectionsTo, restMs, type Times, usualTimes } from './connection.ts';
+import {
+  type Connection,
+  type Connections,
+  connections as connectionsTo,
+  restMs,
+  type Times,
+  usualTimes,
+} from './connection.ts';
 import { closed, isSlow, TryAgain } from './errors.ts';
 import { eventStoreDbFollowers, eventStoreDbWatch } from './follow.ts';
 import { eventStoreDbLead, type LeadNotes } from './lead.ts';

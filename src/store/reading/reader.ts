@@ -1,6 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { Log } from '@automation-platform/concurrency';
-import { type Leadership, leaderWork, repeating } from '@automation-platform/concurrency';
+import { type Leadership, type Log, leaderWork, repeating } from '@automation-platform/concurrency';
 import { type EventStore, type Filter, type StoredEvent, WrongRevision } from '../port.ts';
 import { eventsInFlight, type Partition, type PartitionNeeds, partition, type Taking } from './partition.ts';
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Members } from '@automation-platform/json';
-import { exactText, exactValue } from '@automation-platform/json';
+import { exactText, exactValue, type Members } from '@automation-platform/json';
 import fc from 'fast-check';
 import { withMembers, withoutMembers } from '../../../src/domain/engine/exactMembers.ts';
 import { automations } from '../../support/foreign/automations.ts';

@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newLeadership } from '@automation-platform/concurrency';
 import { hashIn, wrapForeign } from '@automation-platform/event-log';
-import type { DigestSigned, SigningKeyChanged } from '@automation-platform/log-proof';
 import {
   type AnchorLine,
   anchorLines,
+  type DigestSigned,
   digestText,
   fingerprintOf,
   isSignedBy,
@@ -19,6 +19,7 @@ import {
   lineOf,
   newKey,
   type SigningKey,
+  type SigningKeyChanged,
   type SigningKeys,
 } from '@automation-platform/log-proof';
 import { anchoring } from '../../../src/runners/signing/anchoring.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Members } from '@automation-platform/json';
-import { exactText, exactValue } from '@automation-platform/json';
+import { exactText, exactValue, type Members } from '@automation-platform/json';
 import fc from 'fast-check';
 import { automations } from '../../support/foreign/automations.ts';
 import { analyticTemplates, commandTemplates } from '../../support/foreign/commandTemplates.ts';

@@ -1,5 +1,4 @@
-import type { Members } from '@automation-platform/json';
-import { exactValue, inOrder } from '@automation-platform/json';
+import { exactValue, inOrder, type Members } from '@automation-platform/json';
 import fc from 'fast-check';
 
 /*

@@ -5,8 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { DigestSigned, Finding, SigningKeys } from '@automation-platform/log-proof';
-import { type AnchorLine, rewrittenLine, signedLine, type Verified, verifyLog } from '@automation-platform/log-proof';
+import {
+  type AnchorLine,
+  type DigestSigned,
+  type Finding,
+  rewrittenLine,
+  type SigningKeys,
+  signedLine,
+  type Verified,
+  verifyLog,
+} from '@automation-platform/log-proof';
 import { isLinkedStream } from '../../../src/events/ownStreams.ts';
 import type { EventStore, StoredEvent } from '../../../src/store/port.ts';
 import { fileSource, storeSource } from '../../../src/store/sources.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { Type } from 'typebox';
-import type { Tools } from '../../../src/commands/engine/define.ts';
-import { commandsOf } from '../../../src/commands/engine/define.ts';
+import { commandsOf, type Tools } from '../../../src/commands/engine/define.ts';
 import { createForm, updateForm } from '../../../src/commands/json-forms/forms.ts';
 import { workflowCommands } from '../../../src/commands/operations-manager/workflows.ts';
 import { importPrebuilt, prebuiltId } from '../../../src/commands/prebuilts/prebuilts.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { Expected } from '@automation-platform/esdb-server';
-import { type ForeignWrites, foreignWrites } from '@automation-platform/esdb-server';
+import { type Expected, type ForeignWrites, foreignWrites } from '@automation-platform/esdb-server';
 import { wrapForeign } from '@automation-platform/event-log';
 import type { NewEvent } from '../../../src/store/port.ts';
 import { openLog } from '../../support/node.ts';

@@ -6,8 +6,14 @@ import {
   deleteAutomation,
   restoreAutomation,
 } from '../../../src/commands/operations-manager/automations.ts';
-import type { ClaimedJob, Claims, Wanted } from '../../../src/commands/operations-manager/jobClaims.ts';
-import { claimJob, lapseClaim, releaseJob } from '../../../src/commands/operations-manager/jobClaims.ts';
+import {
+  type ClaimedJob,
+  type Claims,
+  claimJob,
+  lapseClaim,
+  releaseJob,
+  type Wanted,
+} from '../../../src/commands/operations-manager/jobClaims.ts';
 import { completeJob, startJob } from '../../../src/commands/operations-manager/jobs.ts';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
 import { automation } from '../../../src/domain/operations-manager/automations.ts';

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { ChildEnd } from '../../../src/domain/operations-manager/workflows/children.ts';
-import { childrenIn, childrenUnderWay } from '../../../src/domain/operations-manager/workflows/children.ts';
+import {
+  type ChildEnd,
+  childrenIn,
+  childrenUnderWay,
+} from '../../../src/domain/operations-manager/workflows/children.ts';
 import { childVariables, noteChild } from '../../../src/domain/operations-manager/workflows/childTasks.ts';
 import { retryJob } from '../../../src/domain/operations-manager/workflows/taskMoves.ts';
 import {

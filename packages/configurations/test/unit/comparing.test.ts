@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { linearPattern } from '@automation-platform/bounded-schemas';
 import { newJob } from '@automation-platform/jinja';
-import type { Rules } from '../../src/index.ts';
 import {
   asTemplate,
   compareLines,
@@ -12,6 +11,7 @@ import {
   masking,
   mergeGoldens,
   nestedLines,
+  type Rules,
   readConfiguration,
   readGolden,
   requiredLines,

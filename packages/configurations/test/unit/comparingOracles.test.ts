@@ -3,8 +3,15 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { linearPattern } from '@automation-platform/bounded-schemas';
-import type { Lines } from '../../src/index.ts';
-import { compareLines, goldenLines, nestedLines, readConfiguration, readGolden, writeLines } from '../../src/index.ts';
+import {
+  compareLines,
+  goldenLines,
+  type Lines,
+  nestedLines,
+  readConfiguration,
+  readGolden,
+  writeLines,
+} from '../../src/index.ts';
 
 /* What other programs say of the same texts. Nothing of them is in this repository (CONTRIBUTING.md). */
 

@@ -1,6 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import type { Log } from '@automation-platform/concurrency';
-import { insist, persist } from '@automation-platform/concurrency';
+import { insist, type Log, persist } from '@automation-platform/concurrency';
 import type { Members } from '@automation-platform/json';
 import type { Actor } from '../../../domain/engine/core.ts';
 import { RequestError } from '../../../domain/engine/requestError.ts';
