@@ -115,7 +115,7 @@ export const checkSteps: readonly ((values: Kept) => Step)[] = [
   }),
 ];
 
-/** What lab-01 got by hand, by the days since then. In the end it is as it was. */
+/** Lines that lab-01 got by hand, by the days since then. In the end it is as it was. */
 const byHand: Readonly<Record<number, string>> = {
   150: 'ip http server',
   120: 'no service tcp-keepalives-in\nno service tcp-keepalives-out',
