@@ -25,7 +25,8 @@ export const workflow = (tasks: Json, edges: readonly string[], more: Json = {})
   const transitions: Json = { workflow_start: {}, workflow_end: {} };
   for (const said of edges) {
     const [from, to, one] = edge(said.replaceAll('start', 'workflow_start').replaceAll('end', 'workflow_end'));
-    transitions[from] = { ...transitions[from], [to]: one };
+    transitions[from] ??= {};
+    transitions[from][to] = one;
   }
   return { name: 'w', tasks: { workflow_start: {}, workflow_end: {}, ...tasks }, transitions, ...more };
 };
