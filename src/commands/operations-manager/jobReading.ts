@@ -17,7 +17,8 @@ import type { WorkflowGraph } from '../../domain/operations-manager/workflows/wo
 import type { Task } from '../../domain/operations-manager/workflows/workflows.ts';
 import { openTasks } from '../../projections/operations-manager/openTasks.ts';
 import type { Tools } from '../engine/define.ts';
-import { perTools, runningOf } from './jobWorkflows.ts';
+import { perTools } from '../engine/perTools.ts';
+import { runningOf } from './jobWorkflows.ts';
 
 /** A job that runs a workflow, as its stream says. */
 export type JobRead = {

@@ -18,6 +18,7 @@ import { workflows } from '../../projections/operations-manager/workflows.ts';
 import { whyNotRun } from '../engine/access.ts';
 import type { Tools } from '../engine/define.ts';
 import { perRevision, type Version } from '../engine/perRevision.ts';
+import { perTools } from '../engine/perTools.ts';
 import { componentCollections } from './components.ts';
 import { faultsOf, transformationFaultsOf, workflowMeant } from './workflows.ts';
 import { workflowAt, workflowNamed } from './workflowsInUse.ts';
@@ -34,16 +35,6 @@ type Ready = {
 // Bytes, about.
 const mostKept = 64 * 1024 * 1024;
 const bytesOf = ({ tasks }: WorkflowGraph): number => tasks.length * (Math.ceil(tasks.length / 8) + 2000) + 1;
-
-/** Keeps something for each node of a process, as its tools show it. */
-export const perTools = <Value>(make: () => Value): ((tools: Partial<Tools>) => Value) => {
-  const all = new WeakMap<Partial<Tools>, Value>();
-  return (tools) => {
-    const one = all.get(tools) ?? make();
-    all.set(tools, one);
-    return one;
-  };
-};
 
 const readyFor = (document: WorkflowDocument): Ready => ({
   graph: workflowGraph(plainValue(document) as WorkflowDocument, isInstant),

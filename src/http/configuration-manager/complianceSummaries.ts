@@ -2,6 +2,7 @@ import { addTotals, type Grading, gradeOf, noTotals, remedyOf } from '@automatio
 import { type Static, Type } from 'typebox';
 import { parserOf } from '../../commands/configuration-manager/configurationParsers.ts';
 import { perRevision } from '../../commands/engine/perRevision.ts';
+import { perTools } from '../../commands/engine/perTools.ts';
 import { reportSchema } from '../../domain/configuration-manager/complianceReports.ts';
 import { gradingSchema } from '../../domain/configuration-manager/planSchemas.ts';
 import { refuseGrading } from '../../domain/configuration-manager/plans.ts';
@@ -44,14 +45,16 @@ const newestReports = async (all: Is[], limit: number, actor: Actor, { model }: 
 type Outline = Omit<ReportDoc, 'issues' | 'configuration'> & { readonly lines: readonly string[] };
 
 /** Sums look at all newest reports, so each is read once. */
-const outlines = perRevision({
-  make: (text: string): Outline => {
-    const { issues, configuration: _, ...report } = documentIn(complianceReports, { text });
-    return { ...report, lines: [...new Set(issues.map(({ spec }) => spec.id))] };
-  },
-  sizeOf: ({ lines }) => 2000 + 50 * lines.length,
-  most: 64 * 1024 * 1024,
-});
+const outlinesBy = perTools(() =>
+  perRevision({
+    make: (text: string): Outline => {
+      const { issues, configuration: _, ...report } = documentIn(complianceReports, { text });
+      return { ...report, lines: [...new Set(issues.map(({ spec }) => spec.id))] };
+    },
+    sizeOf: ({ lines }) => 2000 + 50 * lines.length,
+    most: 64 * 1024 * 1024,
+  }),
+);
 
 type Latest = { readonly report: Outline; readonly text: string };
 
@@ -59,7 +62,8 @@ type Latest = { readonly report: Outline; readonly text: string };
  * The newest report of each device and node among those that the caller may read. `of`: a tree, or a node. Several plans may
  * have one each.
  */
-const latestEntries = async (of: string, actor: Actor, { model }: Service): Promise<readonly Latest[]> => {
+const latestEntries = async (of: string, actor: Actor, { model, tools }: Service): Promise<readonly Latest[]> => {
+  const outlines = outlinesBy(tools);
   const latest = new Map<string, Latest>();
   const where = is('newestOf', of);
   const query = { where, sort: 'timestamp', order: -1, length: 100, ...readableBy(actor, model) } as const;
@@ -306,7 +310,8 @@ const trendSchema = Type.Array(
 const days = Type.Integer({ minimum: 1, maximum: 366, default: 7, description: 'How many days, with today' });
 
 /** The mean score of each day, of reports that the caller may read. */
-const trendOf = async (all: Where<Field>[], days: number, actor: Actor, { model, moment }: Service) => {
+const trendOf = async (all: Where<Field>[], days: number, actor: Actor, { model, moment, tools }: Service) => {
+  const outlines = outlinesBy(tools);
   const first = new Date((Math.floor(moment().now / dayMs) - days + 1) * dayMs).toISOString();
   const sums = new Map<string, { sum: number; reports: number }>();
   const query = { where: { all }, sort: 'timestamp', order: -1, length: 100, ...readableBy(actor, model) } as const;
