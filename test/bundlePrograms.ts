@@ -16,7 +16,12 @@ import { bundledPrograms } from './support/programs.ts';
 
 const programs = ['main', 'demo/main'];
 
-/** A module knows its place in `dist`, and finds the files beside it there. */
+const { projectionVersion } = await import(join(process.cwd(), 'dist/projections/engine/version.js'));
+
+/**
+ * A module knows its place in `dist`, and finds the files beside it there. A start does not read the code of documents again
+ * for its digest.
+ */
 const places: Plugin = {
   name: 'places',
   setup: ({ onLoad }) =>
@@ -24,6 +29,8 @@ const places: Plugin = {
       if (path.includes('/node_modules/')) return undefined;
       const read = (file: string): string =>
         `Promise.resolve({ default: JSON.parse(require('node:fs').readFileSync(${JSON.stringify(join(dirname(path), file))}, 'utf8')) })`;
+      if (path.endsWith('/projections/engine/version.js'))
+        return { contents: `export const projectionVersion = () => ${JSON.stringify(projectionVersion())};` };
       const contents = readFileSync(path, 'utf8')
         .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href))
         .replace(/import\('(\.\/\w+\.json)', attributes\)/g, (_, file: string) => read(file));

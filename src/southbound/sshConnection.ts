@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { own } from '@automation-platform/json';
-import ssh2, { type ClientChannel, type ConnectConfig, type PseudoTtyOptions } from 'ssh2';
+import type { Client, ClientChannel, ConnectConfig, PseudoTtyOptions } from 'ssh2';
 import type { SshProperties } from '../domain/configuration-manager/adapterSchemas.ts';
 import { sshPlaceOf } from '../domain/configuration-manager/deviceSources.ts';
 import { RequestError } from '../domain/engine/requestError.ts';
@@ -53,6 +53,9 @@ export type SshShell = {
   close(): void;
 };
 
+/** The library takes a tenth of a start, and many services call no device over SSH. */
+const ssh2 = async () => (await import('ssh2')).default;
+
 /** The ways to log in. A way that is not configured must not be a member at all. */
 const credentialsOf = ({ password, privateKey, passphrase }: SshProperties): ConnectConfig => {
   const credentials: ConnectConfig = {};
@@ -69,16 +72,20 @@ const credentialsOf = ({ password, privateKey, passphrase }: SshProperties): Con
 type Login = SshTarget & { readonly maxBytes: number; readonly signal: AbortSignal };
 
 /** A connection that is logged in. */
-type Connection = Omit<SshShell, 'shell'> & { readonly client: ssh2.Client };
+type Connection = Omit<SshShell, 'shell'> & { readonly client: Client };
 
 /**
- * Logs in over a stream that leads to the device. The host key of the device is checked before the device gets any
- * credentials.
+ * Logs in over a stream that leads to the device; `open` gives it. The host key of the device is checked before the device
+ * gets any credentials.
  */
-const logIn = async (stream: Duplex, { device, properties, maxBytes, signal }: Login): Promise<Connection> => {
+const logIn = async (
+  open: () => Promise<Duplex>,
+  { device, properties, maxBytes, signal }: Login,
+): Promise<Connection> => {
   const { username = '', password } = properties;
   const expected = pinnedKeyOf({ device, properties });
-  const client = new ssh2.Client();
+  const client = new (await ssh2()).Client();
+  const stream = await open();
   let refused: OtherHostKey | undefined;
   let [bytes, tooMuch] = [0, false];
   // The first error ends the work, whatever the work waits for.
@@ -148,8 +155,8 @@ const pinnedKeyOf = ({ device, properties: { hostKey } }: SshTarget): string | u
 };
 
 /** Throws `SshFailure` for a key that cannot be read. */
-const checkPrivateKey = ({ properties: { privateKey, passphrase } }: SshTarget): void => {
-  const key = privateKey === undefined ? undefined : ssh2.utils.parseKey(privateKey, passphrase);
+const checkPrivateKey = async ({ properties: { privateKey, passphrase } }: SshTarget): Promise<void> => {
+  const key = privateKey === undefined ? undefined : (await ssh2()).utils.parseKey(privateKey, passphrase);
   if (key instanceof Error) throw new SshFailure('the private key cannot be read, or its passphrase is wrong');
 };
 
@@ -162,7 +169,7 @@ const directly = async (device: Device, guard: Outbound, signal: AbortSignal): P
 };
 
 /** A stream to the device from another one, which looks its name up. */
-const through = (client: ssh2.Client, device: Device): Promise<Duplex> =>
+const through = (client: Client, device: Device): Promise<Duplex> =>
   new Promise((resolve, reject) => {
     const { host, port } = sshPlaceOf(device);
     client.forwardOut('127.0.0.1', 0, host, port, (error, stream) =>
@@ -173,8 +180,8 @@ const through = (client: ssh2.Client, device: Device): Promise<Duplex> =>
 /** A stream to the device, by way of its jump host if it has one. `opened` gets the connection to that. */
 const reach = async ({ device, jump, guard, maxBytes, signal }: Opening, opened: Connection[]): Promise<Duplex> => {
   if (!jump) return directly(device, guard, signal);
-  checkPrivateKey(jump);
-  const login = logIn(await directly(jump.device, guard, signal), { ...jump, maxBytes, signal });
+  await checkPrivateKey(jump);
+  const login = logIn(() => directly(jump.device, guard, signal), { ...jump, maxBytes, signal });
   const way = await login.catch((error: unknown) => {
     throw error instanceof SshFailure ? new SshFailure(`jump host: ${error.message}`) : error;
   });
@@ -186,8 +193,8 @@ const reach = async ({ device, jump, guard, maxBytes, signal }: Opening, opened:
 export const askHostKey = async (opening: Opening): Promise<HostKey> => {
   const opened: Connection[] = [];
   try {
-    const stream = await reach(opening, opened);
     const { device, maxBytes, signal } = opening;
+    const stream = () => reach(opening, opened);
     opened.push(await logIn(stream, { device, properties: { username: 'nobody' }, maxBytes, signal }));
   } catch (error) {
     if (error instanceof OtherHostKey) return error.key;
@@ -206,8 +213,8 @@ export const openShell = async (opening: Opening): Promise<SshShell> => {
     for (const one of opened.toReversed()) one.close();
   };
   try {
-    checkPrivateKey(opening);
-    const last = await logIn(await reach(opening, opened), { device, properties, maxBytes, signal });
+    await checkPrivateKey(opening);
+    const last = await logIn(() => reach(opening, opened), { device, properties, maxBytes, signal });
     opened.push(last);
     const terminal = { term: 'dumb', cols: 511, rows: 1000 };
     const shell = await last.during(
@@ -236,7 +243,7 @@ export const sshFailureOf = (error: unknown, signal: AbortSignal): unknown => {
   return isKnown ? new SshFailure(reasonOf(error)) : error;
 };
 
-const shellOf = (client: ssh2.Client, terminal: PseudoTtyOptions | false): Promise<ClientChannel> =>
+const shellOf = (client: Client, terminal: PseudoTtyOptions | false): Promise<ClientChannel> =>
   new Promise((resolve, reject) => {
     try {
       client.shell(terminal, (error, channel) =>

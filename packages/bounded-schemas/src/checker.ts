@@ -24,11 +24,17 @@ type Check = (value: unknown) => readonly SchemaFault[];
 const checks = new WeakMap<object, Check>();
 
 /**
- * Compiles one of our own schemas, once, and returns the function that checks values by it. That function returns at most
- * 20 faults, each with the JSON pointer of its field.
+ * Returns the function that checks values by one of our own schemas, one for each schema. It compiles the schema with the
+ * first value: no start waits for that. It returns at most 20 faults, each with the JSON pointer of its field.
  */
 export const checker = (schema: object): Check => {
-  const check = checks.get(schema) ?? compile(schema);
+  let compiled: Check | undefined;
+  const check =
+    checks.get(schema) ??
+    ((value: unknown) => {
+      compiled ??= compile(schema);
+      return compiled(value);
+    });
   checks.set(schema, check);
   return check;
 };

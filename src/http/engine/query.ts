@@ -72,8 +72,12 @@ export const listQueryParser = (parameters: Parameters, list: ListFields): ((que
 
 /** Parses the empty query once, because most queries are empty. */
 const emptyOnce = <T>(parse: (querystring: string) => T): ((querystring: string) => T) => {
-  const empty = parse('');
-  return (querystring) => (querystring === '' ? empty : parse(querystring));
+  let empty: T | undefined;
+  return (querystring) => {
+    if (querystring !== '') return parse(querystring);
+    empty ??= parse('');
+    return empty;
+  };
 };
 
 const defaultsOf = (parameters: Parameters): Readonly<Record<string, unknown>> =>

@@ -16,6 +16,13 @@ export const packagesOfDocuments = [
  * every change of that code, even if the documents stay the same; so nobody has to raise a number by hand.
  */
 export const projectionVersion = (): string => {
+  version ??= digestOfCode();
+  return version;
+};
+
+let version: string | undefined;
+
+const digestOfCode = (): string => {
   const digest = createHash('sha256');
   const suffix = extname(import.meta.url);
   const folders = ['../', '../../domain/'].map((layer) => new URL(layer, import.meta.url));
