@@ -148,7 +148,9 @@ const sealed = (secret: Json, befores: readonly Json[], { seal, keepsEqual, keep
   if (secret === mask) {
     if (stored === mask || (stored === undefined && keepsMask)) return mask;
     if (stored === undefined)
-      throw new RequestError('invalid', `${mask} keeps a secret, but none is stored here`, { path });
+      throw new RequestError('invalid', `${mask} keeps a secret, but there is none to keep here: give it`, {
+        path,
+      });
     // An earlier version stored this secret in clear.
     return isSealed(stored) ? stored : seal(textOf(stored), path);
   }

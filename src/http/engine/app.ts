@@ -78,6 +78,9 @@ class WithoutRespond extends Koa {
   }
 }
 
+const refusal = ({ actor }: Principal, operation: string): string =>
+  actor.token === undefined ? `No role of yours allows ${operation}` : `This token does not allow ${operation}`;
+
 const mayCall = ({ may }: Principal, area: string, route: Route): boolean =>
   may(area, route) || (route.alternative !== undefined && may(area, route.alternative));
 
@@ -165,7 +168,7 @@ const answering = (needs: Needs) => {
     incoming.operation = route.name;
     incoming.area = area;
     if (incoming.principal && !mayCall(incoming.principal, area, route))
-      throw new RequestError('forbidden', `No role of yours allows ${route.name} of ${area}`);
+      throw new RequestError('forbidden', refusal(incoming.principal, `${route.name} of ${area}`));
 
     const reading = changing.has(method) ? readBody(ctx, route) : undefined;
     const body = reading instanceof Promise ? await reading : reading;

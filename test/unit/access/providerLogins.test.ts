@@ -92,6 +92,15 @@ describe('logins by authentication providers', () => {
     assert.deepEqual((await topics()).slice(-2), ['accountProvisioned', 'externalGroupsChanged']);
   });
 
+  it('give as many groups as an issuer or a directory says, 5,000 at most', async () => {
+    const last = { provenance: 'corp', externalGroup: 'group 4999', platformGroups: ['operators'] };
+    await one.command(createGroupMapping, groupMappingId('corp', last.externalGroup), last);
+    people.corp!.anna = { groups: Array.from({ length: 5000 }, (_, n) => `group ${n}`) };
+    const { actor } = await call(basic('anna'));
+    assert.deepEqual(actor.groups, ['operators']);
+    assert.equal((await documentOf(one.model, accounts, actor.id))?.externalGroups.length, 5000);
+  });
+
   it('never ask for the name of a local account, nor for one that is equal by NFKC', async () => {
     assert.equal((await call(basic('admin'))).actor.via, 'password');
     await refused(call(basic('admin', 'wrong')));
@@ -324,6 +333,23 @@ describe('logins by authentication providers', () => {
       assert.equal((await call(local)).actor.username, 'admin');
       silent.clear();
       for (const way of ways) assert.deepEqual(await groups(way), ['operators']);
+    });
+
+    it('by a token until its date, on each node', async () => {
+      const [two, token] = [await node(), await tokenOf(await call(basic('admin')))];
+      const id = token.slice('Bearer apt_'.length).slice(0, 24);
+      clock.pass(90 * 24 * 60 * minute - 1);
+      const { actor } = await call(token);
+      const key = `${actor.id} ${id}`;
+      for (const on of [one, two]) {
+        await call(token, on);
+        assert.ok(await on.auth.accountNow(key));
+      }
+      clock.pass(1);
+      for (const on of [one, two, await node()]) {
+        await refused(call(token, on));
+        assert.equal(await on.auth.accountNow(key), undefined);
+      }
     });
 
     it('while their provider is enabled', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import type { LdapProperties } from '../../../src/domain/authorization/providerSchemas.ts';
+import type { OidcProperties } from '../../../src/domain/authorization/oidcSchemas.ts';
+import type { LdapProperties, ProviderProperties } from '../../../src/domain/authorization/providerSchemas.ts';
 import { create, provider, sealProperties, update } from '../../../src/domain/authorization/providers.ts';
 import { fold } from '../../../src/domain/engine/core.ts';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
@@ -8,14 +9,20 @@ import { context } from '../../support/given.ts';
 
 const directory: LdapProperties = { urls: ['ldaps://directory.example.net'], userBase: 'dc=example' };
 const seal = (secret: string) => ({ $sealed: `sealed ${secret}`, tag: secret });
-const made = (properties: Partial<LdapProperties>) => {
-  const input = { name: 'corp', type: 'ldap' as const, properties: { ...directory, ...properties } };
+const issuer: OidcProperties = {
+  issuer: 'https://issuer.example.net',
+  clientId: 'platform',
+  redirectUri: 'https://here.example.net/authorization/oidc/corp/callback',
+};
+const madeOf = (type: 'ldap' | 'oidc', properties: ProviderProperties) => {
+  const input = { name: 'corp', type, properties };
   const refs = { properties: () => sealProperties({}, input.properties, seal), accounts: 0 };
   return create({}, input, { ...context, refs });
 };
+const made = (properties: Partial<LdapProperties>) => madeOf('ldap', { ...directory, ...properties });
 
 describe('authentication providers', () => {
-  const faults: readonly (readonly [string, Partial<LdapProperties>])[] = [
+  const faults: readonly (readonly [string, object])[] = [
     ['/properties/urls/0', { urls: ['ldap://directory.example.net'] }],
     ['/properties/urls/1', { urls: ['ldap://localhost', 'ldap://127.0.0.1.example.net'] }],
     ['/properties/urls/0', { urls: ['ldap://localhost.example.net:389'] }],
@@ -27,10 +34,23 @@ describe('authentication providers', () => {
     ['/properties/userFilter', { userFilter: '(uid={{username}})(cn=x)' }],
     ['/properties/groupFilter', { groupFilter: '(objectClass=group)' }],
   ];
-  for (const [path, properties] of faults)
-    it(`refuse ${JSON.stringify(properties)}`, () =>
+  const faultsOfIssuers: typeof faults = [
+    ['/properties/issuer', { issuer: 'http://issuer.example.net' }],
+    ['/properties/issuer', { issuer: 'http://localhost.example.net' }],
+    ['/properties/issuer', { issuer: `${issuer.issuer}/.well-known/openid-configuration` }],
+    ['/properties/redirectUri', { redirectUri: issuer.redirectUri.replace('https:', 'http:') }],
+    ['/properties/redirectUri', { redirectUri: issuer.redirectUri.replace('corp', 'other') }],
+  ];
+  const all = [
+    ...faults.map(([path, more]) => [path, 'ldap', { ...directory, ...more }] as const),
+    ...faultsOfIssuers.map(([path, more]) => [path, 'oidc', { ...issuer, ...more }] as const),
+    ['/properties', 'ldap', issuer] as const,
+    ['/properties', 'oidc', directory] as const,
+  ];
+  for (const [path, type, properties] of all)
+    it(`refuse ${type} with ${JSON.stringify(properties)}`, () =>
       assert.throws(
-        () => made(properties),
+        () => madeOf(type, properties),
         (error) => error instanceof RequestError && error.faults[0]?.path === path,
       ));
 
@@ -43,6 +63,7 @@ describe('authentication providers', () => {
     ])
       assert.equal(made({ urls }).length, 1);
     assert.equal(made({ urls: ['ldap://directory.example.net'], startTls: true }).length, 1);
+    assert.equal(madeOf('oidc', { ...issuer, issuer: 'http://[::1]:3900' }).length, 1);
   });
 
   it('keep a masked secret only while the servers stay the same', () => {
