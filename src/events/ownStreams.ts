@@ -3,7 +3,7 @@ import { aggregates, linkedCategories } from '../domain/all.ts';
 import { areas } from '../domain/engine/core.ts';
 import { publishedEvent } from '../domain/operations-manager/publishedEvents.ts';
 import { isOwnStream } from '../store/anyEvent.ts';
-import { splitStream } from '../store/event.ts';
+import { splitStream, splitType } from '../store/event.ts';
 import type { StoredEvent } from '../store/port.ts';
 
 export { isOwnStream };
@@ -17,7 +17,7 @@ const topics = new Set(aggregates.flatMap(({ evolve }) => Object.keys(evolve)));
 
 /** True if a type belongs to the platform's areas. Payloads and the log's own notes belong to none. */
 const isOwnType = (type: string): boolean => {
-  const [source = '', topic = ''] = type.split(':');
+  const { source, topic } = splitType(type);
   return sources.has(source) && topics.has(topic);
 };
 

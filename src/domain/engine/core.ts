@@ -95,6 +95,8 @@ export type Aggregate<State = any, E extends Event = any> = {
   readonly topics: { readonly [T in E['topic']]: Topic };
   readonly initial: State;
   readonly evolve: Evolve<State, E>;
+  /** For states of which `evolve` gives a part only, or that many events change faster together: the effect of the events. */
+  readonly foldAll?: (state: State, events: readonly Event[]) => State;
   /** For streams whose topics users choose: the effect of every event. `evolve` is then empty. */
   readonly published?: (state: State) => State;
   /** Only the platform itself reads these streams: their events are in no list and in no stream of events. */
@@ -131,18 +133,29 @@ export const aggregate = <State, E extends Event>(
   ...definition,
 });
 
-/** The state after the events. A topic without a function, such as `claimLapsed`, leaves the state as it is. */
+/** The state after an event. A topic without a function, such as `claimLapsed`, leaves the state as it is. */
+export const evolve = <State, E extends Event>(
+  topics: Evolve<State, E>,
+  state: State,
+  { topic, data }: Event,
+): State => {
+  // A log may hold any topic, even `toString`.
+  if (!Object.hasOwn(topics, topic)) return state;
+  return topics[topic as E['topic']](state, data as DataOf<E, E['topic']>);
+};
+
+/** The state after the events. */
 export const fold = <State, E extends Event>(
   a: Aggregate<State, E>,
   events: readonly Event[],
   from: State = a.initial,
-): State =>
-  events.reduce<State>((state, { topic, data }) => {
-    if (a.published) return a.published(state);
-    // A log may hold any topic, even `toString`.
-    if (!Object.hasOwn(a.evolve, topic)) return state;
-    return a.evolve[topic as E['topic']](state, data as DataOf<E, E['topic']>);
-  }, from);
+): State => {
+  if (a.foldAll) return a.foldAll(from, events);
+  return events.reduce<State>(
+    (state, event) => (a.published ? a.published(state) : evolve(a.evolve, state, event)),
+    from,
+  );
+};
 
 /** The account on whose behalf a command runs. `admin` passes every access list. */
 export type Actor = {

@@ -54,6 +54,21 @@ export const withoutAll = <V>(map: Layers<V>, names: readonly string[]): Layers<
     names.map((name): [string, undefined] => [name, undefined]),
   );
 
+/** A map whose newest layer `put` changes in place. Its size is that of `base`, the map below that layer. */
+export type OpenLayers<V> = Layers<V> & { readonly base: Layers<V>; readonly newest: Map<string, V> };
+
+/** A map that changes in place, above one that stays. */
+export const openMap = <V>(base: Layers<V>): OpenLayers<V> => {
+  const newest = new Map<string, V>();
+  return { size: base.size, layers: [...base.layers, newest], base, newest };
+};
+
+export const put = <V>({ newest }: OpenLayers<V>, name: string, value: V): void => void newest.set(name, value);
+
+/** The map as it is now, which stays. */
+export const closeMap = <V>({ base, newest }: OpenLayers<V>): Layers<V> =>
+  newest.size === 0 ? base : withAll(base, [...newest]);
+
 /** All entries of the map; each name once, with its newest value. */
 export const entriesIn = <V>({ layers }: Layers<V>): ReadonlyMap<string, V> => {
   const entries = new Map<string, V>();

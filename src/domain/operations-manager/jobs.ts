@@ -1,7 +1,16 @@
 import { Type } from 'typebox';
 import { namesOf } from '../authorization/groups.ts';
 import { same } from '../engine/changes.ts';
-import { aggregate, type Context, type DataOf, type EventOf, type Gbac, type SchemaData } from '../engine/core.ts';
+import {
+  aggregate,
+  type Context,
+  type DataOf,
+  type Event,
+  type EventOf,
+  evolve,
+  type Gbac,
+  type SchemaData,
+} from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { refuseUnknownGroups } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
@@ -28,7 +37,7 @@ import {
 } from './jobWorkflows.ts';
 import { isRetriable, retryJob } from './workflows/taskMoves.ts';
 import { sealedVariables } from './workflows/taskOutcomes.ts';
-import { foldTasks, type TaskStates } from './workflows/taskStates.ts';
+import { draftOf, noTasks, settledTasks, type TaskStates, take } from './workflows/taskStates.ts';
 import { taskTopics } from './workflows/taskTopics.ts';
 
 export type Variables = Readonly<Record<string, unknown>>;
@@ -187,17 +196,16 @@ const evolveJob: Evolve = {
   jobDescribed: asIs,
 };
 
-const evolveWith =
-  (topic: JobEvent['topic']) =>
-  (state: JobState, data: never): JobState => {
-    const next = evolveJob[topic](state, data);
-    if (topic === 'jobStarted') return next.started?.workflow ? { ...next, tasks: foldTasks([{ topic, data }]) } : next;
-    return state.tasks ? { ...next, tasks: foldTasks([{ topic, data }], state.tasks) } : next;
-  };
-
-const evolveAll = Object.fromEntries(
-  Object.keys(evolveJob).map((topic) => [topic, evolveWith(topic as JobEvent['topic'])]),
-) as Evolve; // the same topics
+/** The state with the tasks, whose state is made once for all events. */
+const foldJob = (state: JobState, events: readonly Event[]): JobState => {
+  let [next, tasks] = [state, state.tasks && draftOf(state.tasks)];
+  for (const event of events) {
+    next = evolve<JobState, JobEvent>(evolveJob, next, event);
+    if (event.topic === 'jobStarted') tasks = next.started?.workflow ? draftOf(noTasks) : undefined;
+    if (tasks) take(tasks, event);
+  }
+  return tasks ? { ...next, tasks: settledTasks(tasks) } : next;
+};
 
 /** One run of an automation or workflow. */
 export const job = aggregate<JobState, JobEvent>({
@@ -205,7 +213,8 @@ export const job = aggregate<JobState, JobEvent>({
   category: 'job',
   topics,
   initial: { variables: {}, error: null, claims: noClaims },
-  evolve: evolveAll,
+  evolve: evolveJob,
+  foldAll: foldJob,
   exists: ({ status }) => status !== undefined,
 });
 

@@ -122,6 +122,7 @@ export const metrics = ({ areas, isOwnEvent }: Needs) => {
     requests.labels(area, operation, method, status),
   );
   const durationOf = boundBy((area: string, operation: string) => duration.labels(area, operation));
+  const tasksOf = boundBy((kind: string, result: string) => tasks.labels(kind, result));
   const eventsOf = boundBy((type: string) => {
     const [source = '', topic = ''] = type.split(':');
     return events.labels(source.slice(source.indexOf('/') + 1), topic);
@@ -138,7 +139,7 @@ export const metrics = ({ areas, isOwnEvent }: Needs) => {
     ran: (type: string, outcome: string): void => runs.labels(type, outcome).inc(),
     /** Counts a run of a task that has ended. */
     ranTask: (kind: string, result: string, seconds: number): void => {
-      tasks.labels(kind, result).inc();
+      tasksOf(kind, result).inc();
       if (kind !== 'instant') taskSeconds.labels(kind).observe(seconds);
     },
     show: (measures: Measures): void => {

@@ -25,8 +25,8 @@ const runOf = ({ stream, topic, data }: JobEvent) => {
   // An event that cannot be read has no data.
   if (data === undefined) return undefined;
   const event = { topic, data } as TaskEvent; // the stream is a job's
-  const idOf = (of: { readonly task: string; readonly run: number }): string =>
-    runIdOf({ ...of, job: splitStream(stream).id });
+  const idOf = ({ task, run }: { readonly task: string; readonly run: number }): string =>
+    runIdOf({ job: splitStream(stream).id, task, run });
   if (event.topic === 'taskOffered') return { id: idOf(event.data), begins: kindOf(event.data.to) };
   if (event.topic === 'taskStarted') return { id: idOf(event.data), begins: kindOf(null) };
   if (event.topic !== 'taskFinished' || event.data.result === 'loop') return undefined;

@@ -17,11 +17,12 @@ import type { Spend } from './operators.ts';
 import { refuse } from './refusals.ts';
 import { finishedRun, longestMessage, messageOf, orError, type Work } from './taskOutcomes.ts';
 import {
+  draftOf,
   type FollowingEvent,
-  foldTasks,
   noTasks,
   type OfferedTo,
   type TaskStates,
+  take,
   type Variables,
 } from './taskStates.ts';
 import { inputsOf } from './taskValues.ts';
@@ -30,8 +31,8 @@ import { endTask, type Task } from './workflows.ts';
 /** The events that follow from a job's state. `more`: this was enough for one decision, and more can be done. */
 export type Advance = { readonly events: readonly FollowingEvent[]; readonly more: boolean };
 
-/** Few, so that requests of others have their turn soon. */
-const mostEventsAtOnce = 50;
+/** Few, so that other requests have their turn soon. The cost of a decision as such counts little then. */
+const mostEventsAtOnce = 200;
 const mostBytesAtOnce = 256 * 1024;
 const mostRuns = 10_000;
 const mostWaiting = 1000;
@@ -357,18 +358,19 @@ export const advance = (work: Work, from: TaskStates): Advance => {
   if (from.status !== 'running') return { events: [], more: false };
   const events: FollowingEvent[] = [];
   const course = courseOf(work.graph, from, work.now);
-  let [state, bytes] = [from, 0];
+  const state = draftOf(from);
   const effort = { steps: 0 };
+  const moment = { work, course, state, effort };
+  let bytes = 0;
   const add = (event: FollowingEvent, changed: readonly number[] = []): void => {
     events.push(event);
     bytes += weigh(event.data);
-    state = foldTasks([event], state);
+    take(state, event);
     course.follow(state, changed);
   };
   let queued: number[] = [];
   while (state.status === 'running') {
     const place = course.next();
-    const moment = { work, course, state, effort };
     if (place === undefined && (queued.length === 0 || course.waiting() >= mostWaiting)) break;
     if (place === undefined) {
       for (const one of queued) course.enqueue(one);
@@ -379,6 +381,6 @@ export const advance = (work: Work, from: TaskStates): Advance => {
     else for (const { event, changed } of carryOn(moment, place)) add(event, changed);
   }
   const hasEnded = state.status === 'running' && course.busy(work.graph.tasks.length) === 0;
-  if (hasEnded) add(end({ work, course, state, effort }));
+  if (hasEnded) add(end(moment));
   return { events, more: false };
 };

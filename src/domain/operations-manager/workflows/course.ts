@@ -92,7 +92,7 @@ const tasksIn = ({ tasks, places }: WorkflowGraph, { tasks: { layers } }: TaskSt
  * that have run.
  */
 export const courseOf = (graph: WorkflowGraph, from: TaskStates, now: number): Course => {
-  const { tasks, outOf, into, loopOf, start, order } = graph;
+  const { tasks, outOf, into, loopOf, reverts, start, order } = graph;
   const count = tasks.length;
   const states = tasksIn(graph, from);
   const value = new Uint8Array(graph.edges.length);
@@ -196,7 +196,12 @@ export const courseOf = (graph: WorkflowGraph, from: TaskStates, now: number): C
       if (after === edgeTaken) takenInto[edge.to] = (takenInto[edge.to] ?? 0) + 1;
     }
   }
-  for (const place of order) if (taskAt(place) !== idleTask || open[place] === 0 || place === start) judge(place);
+  for (const place of order) {
+    const { status, again } = taskAt(place);
+    // Most tasks of a long job are over, and ask for nothing.
+    const isOver = status === 'finished' && !again && reverts[place]?.size === 0;
+    if (!isOver && (status !== 'idle' || open[place] === 0 || place === start)) judge(place);
+  }
   for (const loop of graph.loops) judge(loop);
 
   return {

@@ -38,8 +38,8 @@ export const messageOf = (stored: unknown): string => {
   return (typeof message === 'string' ? message : JSON.stringify(message ?? null)).slice(0, longestMessage);
 };
 
-const checkNames = (names: readonly string[], what: string): void => {
-  for (const name of names) {
+const checkNames = (members: Members, what: string): void => {
+  for (const name in members) {
     refuseReserved(name);
     if (name.length > longestName)
       throw new RequestError('unprocessable', `The name of ${what} has ${longestName} characters at most`);
@@ -48,11 +48,12 @@ const checkNames = (names: readonly string[], what: string): void => {
 
 /** Throws `unprocessable` if the outcome is more than a job can keep. */
 const checkSize = (state: TaskStates, task: Task, outgoing: Members, sets: Readonly<Record<string, string>>): void => {
-  checkNames(Object.keys(outgoing), 'an output');
-  checkNames(Object.keys(sets), 'a variable');
+  checkNames(outgoing, 'an output');
+  checkNames(sets, 'a variable');
   const before = taskIn(state, task.id).outgoing;
   let weight = state.weight + weigh(outgoing, mostOfRun) - weigh(before);
-  for (const [variable, output] of Object.entries(sets)) {
+  for (const variable in sets) {
+    const output = sets[variable] ?? '';
     const former = get(state.variables, variable);
     weight += weigh(outgoing[output]) - (former === undefined ? 0 : weigh(former));
   }
@@ -62,12 +63,10 @@ const checkSize = (state: TaskStates, task: Task, outgoing: Members, sets: Reado
 
 /** The outputs with sealed secrets: those that are named so, and those that go into a variable that is. */
 const sealed = ({ graph, seal }: Work, outgoing: Members, sets: Readonly<Record<string, string>>, before: Members) => {
-  const secretOutputs = new Set(
-    Object.entries(sets).flatMap(([variable, output]) =>
-      isSecretName(variable) || graph.encrypted.has(variable) ? [output] : [],
-    ),
-  );
-  return sealBy((name, members) => isSecretName(name) || (members === outgoing && secretOutputs.has(name)), {
+  const secretOutputs: unknown[] = [];
+  for (const variable in sets)
+    if (isSecretName(variable) || graph.encrypted.has(variable)) secretOutputs.push(sets[variable]);
+  return sealBy((name, members) => isSecretName(name) || (members === outgoing && secretOutputs.includes(name)), {
     value: outgoing,
     befores: [before, outgoing],
     seal,
@@ -104,13 +103,13 @@ export const orError = (run: () => Outcome): Outcome => {
 };
 
 /** The variables that get an output that was reported, or the error. */
-const setsOf = (task: Task, outgoing: Members, outcome: Outcome): Readonly<Record<string, string>> =>
-  Object.fromEntries([
-    ...[...task.sets].filter(
-      ([, output]) => Object.hasOwn(outgoing, output) || (output === errorOutput && outcome.result === 'error'),
-    ),
-    ...Object.entries(outcome.sets ?? {}),
-  ]);
+const setsOf = (task: Task, outgoing: Members, { result, sets = {} }: Outcome): Readonly<Record<string, string>> => {
+  if (task.sets.size === 0) return sets;
+  const reported = [...task.sets].filter(
+    ([, output]) => Object.hasOwn(outgoing, output) || (output === errorOutput && result === 'error'),
+  );
+  return Object.fromEntries([...reported, ...Object.entries(sets)]);
+};
 
 const retryAt = ({ now, skipsTime }: Work, { retry }: Task, result: unknown, retries: number): number | undefined => {
   if (!retry?.results.includes(result) || retries >= retry.limit) return undefined;

@@ -1,6 +1,6 @@
 import { isObject, type Members, own } from '@automation-platform/json';
 import type { DataOf, Event } from '../../engine/core.ts';
-import { empty, get, type Layers, withAll } from '../../engine/layeredMap.ts';
+import { closeMap, empty, get, type Layers, type OpenLayers, openMap, put } from '../../engine/layeredMap.ts';
 import { type Claims, claimed, extended, noClaims, type ReleaseReason, released } from '../claims.ts';
 import type { JobError, JobStatus } from '../jobSchemas.ts';
 import {
@@ -149,36 +149,55 @@ export const taskIn = ({ tasks }: TaskStates, id: string): TaskState => get(task
 
 const weightOf = ({ outgoing }: TaskState): number => (outgoing === idleTask.outgoing ? 0 : weigh(outgoing));
 
-const withTasks = (state: TaskStates, entries: readonly (readonly [string, TaskState])[]): TaskStates => {
-  let { weight } = state;
-  for (const [id, next] of entries) {
-    const before = taskIn(state, id);
-    if (before.outgoing !== next.outgoing) weight += weightOf(next) - weightOf(before);
-  }
-  return { ...state, weight, tasks: withAll(state.tasks, entries) };
+type Writable<T> = { -readonly [M in keyof T]: T[M] };
+
+/** The state of a job's tasks while events change it in place: many follow from one decision. */
+export type TaskDraft = Writable<Omit<TaskStates, 'variables' | 'tasks'>> & {
+  variables: OpenLayers<unknown>;
+  readonly tasks: OpenLayers<TaskState>;
 };
 
-const withTask = (state: TaskStates, id: string, next: TaskState): TaskStates => withTasks(state, [[id, next]]);
+export const draftOf = (state: TaskStates): TaskDraft => ({
+  ...state,
+  variables: openMap(state.variables),
+  tasks: openMap(state.tasks),
+});
 
-const weightOfVariable = (value: unknown): number => (value === undefined ? 0 : weigh(value));
+export const settledTasks = (draft: TaskDraft): TaskStates => ({
+  ...draft,
+  variables: closeMap(draft.variables),
+  tasks: closeMap(draft.tasks),
+});
 
-const withVariables = (state: TaskStates, set: readonly (readonly [string, unknown])[]): TaskStates => {
-  if (set.length === 0) return state;
-  let { weight } = state;
-  for (const [name, value] of set) weight += weigh(value) - weightOfVariable(get(state.variables, name));
-  return { ...state, weight, variables: withAll(state.variables, set) };
+const setTask = (draft: TaskDraft, id: string, next: TaskState): void => {
+  const before = taskIn(draft, id);
+  if (before.outgoing !== next.outgoing) draft.weight += weightOf(next) - weightOf(before);
+  put(draft.tasks, id, next);
+};
+
+const setVariable = (draft: TaskDraft, name: string, value: unknown): void => {
+  const before = get(draft.variables, name);
+  draft.weight += weigh(value) - (before === undefined ? 0 : weigh(before));
+  put(draft.variables, name, value);
+};
+
+const setVariables = (draft: TaskDraft, variables: Members): void => {
+  for (const [name, value] of Object.entries(variables)) setVariable(draft, name, value);
+};
+
+/** The variables as they are now, for a run that begins to be under way. */
+const variablesNow = (draft: TaskDraft): Variables => {
+  const now = closeMap(draft.variables);
+  draft.variables = openMap(now);
+  return now;
 };
 
 /** The task as it was before it ran. Its runs go on to be counted. */
 const putBack = ({ run }: TaskState): TaskState => ({ ...idleTask, run });
 
-const withAllPutBack = (state: TaskStates, ids: readonly string[]): TaskStates =>
-  ids.length === 0
-    ? state
-    : withTasks(
-        state,
-        ids.map((id) => [id, putBack(taskIn(state, id))]),
-      );
+const putAllBack = (draft: TaskDraft, ids: readonly string[]): void => {
+  for (const id of ids) setTask(draft, id, putBack(taskIn(draft, id)));
+};
 
 /** The task with a run under way. A task that runs again by itself goes on counting. */
 const newRun = (before: TaskState, run: number): TaskState => ({
@@ -189,8 +208,6 @@ const newRun = (before: TaskState, run: number): TaskState => ({
 });
 
 const isOpenRun = ({ status, run }: TaskState, number: number): boolean => status === 'open' && run === number;
-
-type Writable<T> = { -readonly [M in keyof T]: T[M] };
 
 /** Member by member: this runs for every run of every task, and V8 copies objects slowly. */
 const endOfRun = (before: TaskState, data: TaskFinished): TaskState => {
@@ -226,45 +243,33 @@ const endOfRun = (before: TaskState, data: TaskFinished): TaskState => {
   return next;
 };
 
-/** The values that go into variables, by name. */
-const valuesSet = (
-  sets: NonNullable<TaskFinished['sets']>,
-  { outgoing, error }: TaskFinished,
-): readonly (readonly [string, unknown])[] =>
-  Object.entries(sets).map(([variable, output]) => {
-    const isError = output === errorOutput && !Object.hasOwn(outgoing, output);
-    return [variable, (isError ? error : own(outgoing, output)) ?? null];
-  });
-
-const finished = (state: TaskStates, data: TaskFinished): TaskStates => {
-  const { task, run, result, attempt, tasks, sets } = data;
-  const before = taskIn(state, task);
+const finished = (draft: TaskDraft, data: TaskFinished): void => {
+  const { task, run, result, outgoing, error, attempt, tasks, sets = {} } = data;
+  const before = taskIn(draft, task);
   const isCounted = isOpenRun(before, run) && result !== 'loop';
-  const next = withTask(tasks ? withAllPutBack(state, tasks) : state, task, endOfRun(before, data));
-  // Nobody else has it yet.
-  const counted = next as Writable<TaskStates>;
-  if (!isCounted) counted.runs++;
-  if (attempt) counted.attempts = { ...state.attempts, [attempt.id]: attempt.count };
-  return sets ? withVariables(counted, valuesSet(sets, data)) : counted;
+  if (tasks) putAllBack(draft, tasks);
+  setTask(draft, task, endOfRun(before, data));
+  if (!isCounted) draft.runs++;
+  if (attempt) draft.attempts = { ...draft.attempts, [attempt.id]: attempt.count };
+  for (const variable in sets) {
+    const output = sets[variable] ?? '';
+    const isError = output === errorOutput && !Object.hasOwn(outgoing, output);
+    setVariable(draft, variable, (isError ? error : own(outgoing, output)) ?? null);
+  }
 };
 
-const withClaims = (
-  state: TaskStates,
+const changeClaims = (
+  draft: TaskDraft,
   { task, run }: OfRun,
   change: (claims: Claims<TaskClaim>) => Claims<TaskClaim>,
-): TaskStates => {
-  const before = taskIn(state, task);
-  return isOpenRun(before, run) ? withTask(state, task, { ...before, claims: change(before.claims) }) : state;
+): void => {
+  const before = taskIn(draft, task);
+  if (isOpenRun(before, run)) setTask(draft, task, { ...before, claims: change(before.claims) });
 };
 
-const withChildrenOf = (
-  state: TaskStates,
-  { task, run }: OfRun,
-  change: (children: Children) => Children,
-): TaskStates => {
-  const before = taskIn(state, task);
-  if (!isOpenRun(before, run) || !before.children) return state;
-  return withTask(state, task, { ...before, children: change(before.children) });
+const changeChildren = (draft: TaskDraft, { task, run }: OfRun, change: (children: Children) => Children): void => {
+  const before = taskIn(draft, task);
+  if (isOpenRun(before, run) && before.children) setTask(draft, task, { ...before, children: change(before.children) });
 };
 
 /** The tasks that the error of a job names as those that block it; undefined if it names none. */
@@ -283,67 +288,88 @@ const retriable = (state: TaskStates, from: string | undefined): readonly string
 };
 
 type Evolve = {
-  readonly [T in WorkflowJobEvent['topic']]: (state: TaskStates, data: DataOf<WorkflowJobEvent, T>) => TaskStates;
+  readonly [T in WorkflowJobEvent['topic']]: (draft: TaskDraft, data: DataOf<WorkflowJobEvent, T>) => void;
 };
 
 const become =
   (status: JobStatus) =>
-  (state: TaskStates): TaskStates => ({ ...state, status });
+  (draft: TaskDraft): void => {
+    draft.status = status;
+  };
 
-/** The state of a job's tasks after each event. It knows nothing of the workflow: what it must know is in the events. */
+/** The changes by each event to the state of a job's tasks. They know nothing of the workflow: what they must know is in the events. */
 const evolveTasks: Evolve = {
-  jobStarted: (_, { variables }) => withVariables({ ...noTasks, status: 'running' }, Object.entries(variables)),
+  jobStarted: (draft, { variables }) => {
+    draft.status = 'running';
+    setVariables(draft, variables);
+  },
   jobPaused: become('paused'),
   jobResumed: become('running'),
   jobCanceled: become('canceled'),
-  jobCompleted: (state, { variables }) => ({ ...withVariables(state, Object.entries(variables)), status: 'complete' }),
-  jobErrored: (state, { error }) => ({ ...state, status: 'error', error }),
-  jobRetried: (state, { from }) => {
-    const { error: _, ...rest } = state;
-    const runsAgain = retriable(state, from)
-      .map((id) => [id, taskIn(state, id)] as const)
-      .filter(([, { status }]) => status === 'finished')
-      .map(([id, task]) => [id, { ...task, again: true as const, retries: 0 }] as const);
-    return { ...withTasks(rest, runsAgain), status: 'running' };
+  jobCompleted: (draft, { variables }) => {
+    setVariables(draft, variables);
+    draft.status = 'complete';
   },
-  taskStarted: (state, { task, run, until, keeps, children }) => {
-    const before = taskIn(state, task);
-    const next: TaskState = { ...newRun(before, run), startedWith: state.variables };
-    return {
-      ...withTask(state, task, {
-        ...next,
-        ...(until === undefined ? {} : { until }),
-        ...(keeps === undefined ? {} : { keeps }),
-        ...(children ? { children: childrenOfRun(children, keeps === undefined ? undefined : before.children) } : {}),
-      }),
-      runs: state.runs + 1,
-    };
+  jobErrored: (draft, { error }) => {
+    draft.status = 'error';
+    draft.error = error;
   },
-  childrenBegun: (state, { task, run, ...begun }) =>
-    withChildrenOf(state, { task, run }, (children) => childrenBegun(children, begun, run)),
-  childNoted: (state, { task, run, index, ...end }) =>
-    withChildrenOf(state, { task, run }, (children) => childNoted(children, index, end)),
-  taskOffered: (state, { task, run, to, until }) => {
-    const next: TaskState = { ...newRun(taskIn(state, task), run), to, startedWith: state.variables };
-    return { ...withTask(state, task, until === undefined ? next : { ...next, until }), runs: state.runs + 1 };
+  jobRetried: (draft, { from }) => {
+    for (const id of retriable(draft, from)) {
+      const task = taskIn(draft, id);
+      if (task.status === 'finished') setTask(draft, id, { ...task, again: true, retries: 0 });
+    }
+    delete draft.error;
+    draft.status = 'running';
   },
-  taskClaimed: (state, { task, run, ...claim }) => withClaims(state, { task, run }, (claims) => claimed(claims, claim)),
-  taskClaimExtended: (state, { until, ...data }) => withClaims(state, data, (claims) => extended(claims, until)),
-  taskReleased: (state, { reason, ...data }) => withClaims(state, data, (claims) => released(claims, reason)),
+  taskStarted: (draft, { task, run, until, keeps, children }) => {
+    const before = taskIn(draft, task);
+    setTask(draft, task, {
+      ...newRun(before, run),
+      startedWith: variablesNow(draft),
+      ...(until === undefined ? {} : { until }),
+      ...(keeps === undefined ? {} : { keeps }),
+      ...(children ? { children: childrenOfRun(children, keeps === undefined ? undefined : before.children) } : {}),
+    });
+    draft.runs++;
+  },
+  childrenBegun: (draft, { task, run, ...begun }) =>
+    changeChildren(draft, { task, run }, (children) => childrenBegun(children, begun, run)),
+  childNoted: (draft, { task, run, index, ...end }) =>
+    changeChildren(draft, { task, run }, (children) => childNoted(children, index, end)),
+  taskOffered: (draft, { task, run, to, until }) => {
+    const next: TaskState = { ...newRun(taskIn(draft, task), run), to, startedWith: variablesNow(draft) };
+    setTask(draft, task, until === undefined ? next : { ...next, until });
+    draft.runs++;
+  },
+  taskClaimed: (draft, { task, run, ...claim }) =>
+    changeClaims(draft, { task, run }, (claims) => claimed(claims, claim)),
+  taskClaimExtended: (draft, { until, ...data }) => changeClaims(draft, data, (claims) => extended(claims, until)),
+  taskReleased: (draft, { reason, ...data }) => changeClaims(draft, data, (claims) => released(claims, reason)),
   taskFinished: finished,
-  tasksReverted: (state, { to, tasks, run }) => {
-    const back = withAllPutBack(state, tasks);
-    return withTask(back, to, { ...putBack(taskIn(back, to)), run: run - 1, status: 'entering' });
+  tasksReverted: (draft, { to, tasks, run }) => {
+    putAllBack(draft, tasks);
+    setTask(draft, to, { ...putBack(taskIn(draft, to)), run: run - 1, status: 'entering' });
   },
-  variablesSet: (state, { variables }) => withVariables(state, Object.entries(variables)),
-  jobDescribed: (state, { description }) => ({ ...state, description }),
+  variablesSet: (draft, { variables }) => setVariables(draft, variables),
+  jobDescribed: (draft, { description }) => {
+    draft.description = description;
+  },
 };
 
 const isOwn = (topic: string): topic is WorkflowJobEvent['topic'] => Object.hasOwn(evolveTasks, topic);
 
-/** The state of a job's tasks after its events. Other topics change nothing. */
-export const foldTasks = (events: readonly Event[], from: TaskStates = noTasks): TaskStates =>
-  events.reduce((state, { topic, data }) => (isOwn(topic) ? evolveTasks[topic](state, data as never) : state), from);
+/** Changes the state by an event. Other topics change nothing. */
+export const take = (draft: TaskDraft, { topic, data }: Event): void => {
+  if (isOwn(topic)) evolveTasks[topic](draft, data as never);
+};
+
+/** The state of a job's tasks after its events. */
+export const foldTasks = (events: readonly Event[], from: TaskStates = noTasks): TaskStates => {
+  const draft = draftOf(from);
+  for (const event of events) take(draft, event);
+  return settledTasks(draft);
+};
 
 /** The ids of the tasks that have run or are about to. */
 const knownTasks = ({ tasks }: TaskStates): readonly string[] => [

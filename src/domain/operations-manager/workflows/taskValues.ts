@@ -21,7 +21,7 @@ const reference = /^\$var\.([^.#]+)\.(.+)$/s;
 
 /** The reference that a text is; undefined if it is none. */
 export const referenceIn = (value: unknown): Reference | undefined => {
-  const [, scope, name] = typeof value === 'string' ? (reference.exec(value) ?? []) : [];
+  const [, scope, name] = typeof value === 'string' && value.startsWith('$var.') ? (reference.exec(value) ?? []) : [];
   return scope === undefined || name === undefined ? undefined : { scope, name };
 };
 
@@ -60,13 +60,16 @@ export const operand = (scope: Scope, from: unknown, takes: 'variable' | 'value'
   return typeof named === 'string' ? valueAt(scope, { scope: from.task, name: named }) : null;
 };
 
-const resolved = (scope: Scope, members: Members): Members =>
-  Object.fromEntries(
+/** The same object if none of its members is a reference. */
+const resolved = (scope: Scope, members: Members): Members => {
+  if (!Object.values(members).some(referenceIn)) return members;
+  return Object.fromEntries(
     Object.entries(members).map(([name, value]) => {
       const found = referenceIn(value);
       return [name, found ? valueAt(scope, found) : value];
     }),
   );
+};
 
 /** True for a task that stands for the operation by which this service carries out transformations. */
 export const isTransformation = ({ kind, app, name }: Task): boolean =>
