@@ -90,6 +90,7 @@ export const newPlanInput = Type.Object(
 /** A plan in an import. */
 export const importedPlanSchema = Type.Object(
   {
+    id: Type.Optional(objectId('Id')),
     _id: Type.Optional(objectId('Id')),
     ...newPlanInput.properties,
     ...authoredByPeople,
@@ -139,6 +140,7 @@ export const formerPlanNodesSchema = Type.Object(
 /** A plan in answers. Authors are account ids. */
 export const planSchema = Type.Object(
   {
+    id: objectId('Id'),
     _id: objectId('Id'),
     name: name('Name'),
     description: ofPlan.description,

@@ -157,8 +157,11 @@ export const missingInNodes = (nodes: readonly PlanNode[], present: readonly Pla
     missingSecrets(present.find((one) => alike(one, node))?.variables, `${path}/${i}/variables`),
   );
 
-/** The plan for answers: secrets among the variables are masked, even those that an earlier version stored in clear. */
-export const maskPlan = <P extends Pick<PlanContent, 'nodes' | 'throttle' | 'grading'>>(plan: P) => ({
+/** The plan for answers, with both names of its id: secrets among the variables are masked, even those that an earlier version stored in clear. */
+export const maskPlan = <P extends Pick<PlanContent, 'nodes' | 'throttle' | 'grading'> & { readonly _id: string }>(
+  plan: P,
+) => ({
+  id: plan._id,
   ...plan,
   throttle: plan.throttle ?? usualThrottle,
   grading: plan.grading ?? null,

@@ -31,7 +31,7 @@ import { jobs } from '../../projections/operations-manager/jobs.ts';
 import { plain } from '../engine/envelopes.ts';
 import type { Call, Join, ListEnvelope, Route } from '../engine/route.ts';
 import { actionRoute, getRoute, listRoute } from '../engine/routes.ts';
-import { fromStart } from '../engine/schemas.ts';
+import { fromStart, sortedBy } from '../engine/schemas.ts';
 import { newId, requestOf } from '../engine/serve.ts';
 import type { Service } from '../engine/service.ts';
 
@@ -304,7 +304,7 @@ const searchInstances = actionRoute({
   path: '/search/compliance_plan_instances',
   access: ['operators', 'readers'],
   summary: 'Search runs of compliance plans',
-  description: 'The newest come first.',
+  description: 'The newest come first, unless sort says otherwise.',
   body: Type.Object(
     {
       searchParams: Type.Optional(
@@ -313,6 +313,7 @@ const searchInstances = actionRoute({
             instanceId: Type.Optional(name('Id of the job')),
             planId: Type.Optional(name('Id of the plan')),
             ...fromStart,
+            sort: sortedBy('started'),
           },
           { additionalProperties: false, description: 'Which runs' },
         ),
@@ -326,12 +327,19 @@ const searchInstances = actionRoute({
     groups: Type.Array(Type.Object({ totalCount: Type.Integer(), plans: instances })),
   }),
   run: async ({ body: { searchParams = {} }, actor }, service) => {
-    const { instanceId, planId, start: skip = 0, limit = 25 } = searchParams;
+    const { instanceId, planId, start: skip = 0, limit = 25, sort } = searchParams;
     const all: Where<'job' | 'planId'>[] = [];
     if (instanceId !== undefined) all.push({ field: 'job', op: 'equals', value: instanceId });
     if (planId !== undefined) all.push({ field: 'planId', op: 'equals', value: planId });
     const where = all.length > 0 ? { where: { all } } : {};
-    const query = { sort: 'started', order: -1, skip, limit, ...where, ...readableBy(actor, service.model) } as const;
+    const query = {
+      sort: 'started',
+      order: sort?.started ?? -1,
+      skip,
+      limit,
+      ...where,
+      ...readableBy(actor, service.model),
+    } as const;
     const { entries, total } = await pageOf(service.model, complianceBatches, query);
     const found = await instancesOf(
       entries.map((entry) => documentIn(complianceBatches, entry)),

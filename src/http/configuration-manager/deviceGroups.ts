@@ -19,7 +19,6 @@ import {
 import type { Actor } from '../../domain/engine/core.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { refuseUnknownIds } from '../../domain/engine/references.ts';
-import { RequestError } from '../../domain/engine/requestError.ts';
 import { name as nameSchema } from '../../domain/engine/schemas.ts';
 import { type DeviceGroup, deviceGroups } from '../../projections/configuration-manager/deviceGroups.ts';
 import { documentIn, pageOf } from '../../projections/engine/documents.ts';
@@ -165,6 +164,8 @@ const ofDevice = actionRoute({
   }),
 });
 
+const groupName = nameSchema('Name of the device group');
+
 const named = actionRoute({
   name: 'getDeviceGroupByName',
   method: 'get',
@@ -172,10 +173,12 @@ const named = actionRoute({
   path: '/name/devicegroups',
   access,
   summary: 'Get a device group by its name',
-  query: { groupName: nameSchema('Name of the device group') },
+  description: 'Its name in the query, or in the body as other programs send it.',
+  query: { groupName },
+  bodyInQuery: true,
+  body: Type.Object({ groupName }, { additionalProperties: false }),
   answer: deviceGroupSchema,
-  run: async ({ query: { groupName }, actor }, service) => {
-    if (groupName === undefined) throw new RequestError('invalid', 'It is needed', { path: 'groupName' });
+  run: async ({ body: { groupName }, actor }, service) => {
     const group = documentIn(deviceGroups, await service.entry(deviceGroups, groupName, actor));
     return { body: (await showGroups([group], actor, service))[0] };
   },

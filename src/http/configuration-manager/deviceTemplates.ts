@@ -25,7 +25,7 @@ import { deletedCount, deletedCountSchema, plain } from '../engine/envelopes.ts'
 import { importRoute } from '../engine/imports.ts';
 import type { Join, Route } from '../engine/route.ts';
 import { actionRoute, commandRoute, getRoute, mappedCommandRoute } from '../engine/routes.ts';
-import { fromStart } from '../engine/schemas.ts';
+import { fromStart, sortedBy } from '../engine/schemas.ts';
 import { requestOf } from '../engine/serve.ts';
 import { answerOf, changeOf, dryRunRow } from './devices.ts';
 
@@ -62,17 +62,20 @@ const search = actionRoute({
     {
       name: Type.Optional(Type.String({ description: 'Part of the name in any case, or the id' })),
       options: Type.Optional(
-        Type.Object(fromStart, { additionalProperties: false, description: 'The part of the list' }),
+        Type.Object(
+          { ...fromStart, sort: sortedBy('name') },
+          { additionalProperties: false, description: 'The part of the list' },
+        ),
       ),
     },
     { additionalProperties: false },
   ),
   answer: Type.Object({ list: Type.Array(deviceTemplateSchema), total: Type.Integer() }),
   run: async (call, service) => {
-    const { name: part = '', options: { start = 0, limit = 25 } = {} } = call.body;
+    const { name: part = '', options: { start = 0, limit = 25, sort } = {} } = call.body;
     const named = await service.model.get(deviceTemplates.collection, part);
     const where = part === '' ? undefined : ({ field: 'name', op: 'contains', value: part } as const);
-    const query = defined({ sort: 'name' as const, order: 1 as const, skip: start, limit, where });
+    const query = defined({ sort: 'name' as const, order: sort?.name ?? 1, skip: start, limit, where });
     const page = named ? { entries: [named], total: 1 } : await pageOf(service.model, deviceTemplates, query);
     const list = [];
     for (const entry of page.entries) list.push(await showTemplate(documentIn(deviceTemplates, entry), service, call));

@@ -58,7 +58,11 @@ const optionsSchema = Type.Object(
     exactMatch: Type.Optional(Type.Boolean({ description: 'The filter has whole values, not parts of them' })),
     adapterId: oneOrMore('Names of sources'),
     adapterType: oneOrMore('Types of sources: lab, http, ssh, inventory'),
-    origins: oneOrMore('Names of sources'),
+    origins: Type.Optional(
+      Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 100 }), Type.Boolean()], {
+        description: 'Names of sources. A boolean changes nothing: each device has its origin',
+      }),
+    ),
   },
   { additionalProperties: false, description: 'Which devices' },
 );
@@ -109,11 +113,12 @@ const wantedSources = ({
     expected === undefined || (exactMatch ? value === expected : value.toLowerCase().includes(expected.toLowerCase()));
   const isOne = (value: string, expected: string | readonly string[] | undefined): boolean =>
     listOf(expected)?.includes(value) ?? true;
+  const named = typeof origins === 'boolean' ? undefined : origins;
   return ({ kind, name, type }: DeviceSource & { readonly type: string }): boolean =>
     isPart(name, filter.adapter) &&
     (filter.inventory === undefined || (kind === 'inventory' && isPart(name, filter.inventory))) &&
     isOne(name, adapterId) &&
-    isOne(name, origins) &&
+    isOne(name, named) &&
     isOne(type, adapterType);
 };
 

@@ -46,14 +46,7 @@ const search = actionRoute({
   body: Type.Object(
     {
       name: Type.Optional(Type.String({ description: 'Part of the name, in any case' })),
-      options: Type.Optional(
-        Type.Object(
-          {
-            ...fromStart,
-          },
-          { additionalProperties: false },
-        ),
-      ),
+      options: Type.Optional(Type.Object(fromStart, { additionalProperties: false })),
     },
     { additionalProperties: false },
   ),
@@ -86,7 +79,8 @@ const importPlans = importRoute({
   itemSchema: planSchema,
   status: true,
   take: async ({ document, path, overwrite, fresh, about }, { handle, tools }) => {
-    const one = plainValue(document) as Static<typeof importedPlanSchema>;
+    const { id: alias, ...imported } = plainValue(document) as Static<typeof importedPlanSchema>;
+    const one = { ...defined({ _id: alias }), ...imported };
     const id = await planMeant(one, fresh, tools);
     const input = { plan: one, overwrite };
     const { doc, position, replayed } = await handle(importCompliancePlan, { ...about, id, input });

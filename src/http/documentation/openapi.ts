@@ -93,7 +93,8 @@ const operation = ({ area, route, example, failures }: Operation, write: Write, 
     ...(takesAsOf(route) ? [refTo('parameters', asOfParameter)] : []),
     ...requestHeaders(route).map((name) => refTo('parameters', name)),
   ];
-  if (route.body) {
+  // A body of a GET has no meaning in OpenAPI: its query says the same.
+  if (route.body && route.method !== 'get') {
     const type = route.form ? 'application/x-www-form-urlencoded' : 'application/json';
     const content = { [type]: withExample({ schema: write(route.body) }, example.body) };
     described.requestBody = { required: needed(route.body), content };

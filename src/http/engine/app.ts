@@ -170,7 +170,7 @@ const answering = (needs: Needs) => {
     if (incoming.principal && !mayCall(incoming.principal, area, route))
       throw new RequestError('forbidden', refusal(incoming.principal, `${route.name} of ${area}`));
 
-    const reading = changing.has(method) ? readBody(ctx, route) : undefined;
+    const reading = changing.has(method) || route.bodyInQuery ? readBody(ctx, route) : undefined;
     const body = reading instanceof Promise ? await reading : reading;
     checkParams(match.params);
     const moment = momentIn(asOf.texts);

@@ -107,7 +107,7 @@ const jsonOf = (jsonLimit: number) =>
     text: false,
     multipart: false,
     includeUnparsed: true,
-    parsedMethods: [Method.POST, Method.PUT, Method.PATCH, Method.DELETE],
+    parsedMethods: [Method.GET, Method.POST, Method.PUT, Method.PATCH, Method.DELETE],
   });
 
 const formOf = (textLimit: number) =>

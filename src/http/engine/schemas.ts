@@ -47,6 +47,17 @@ export const fromStart = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 25, description: 'How many to give' })),
 };
 
+const direction = Type.Enum([1, -1], { description: '1: ascending, -1: descending' });
+
+/** The member of such a body that says in which direction the list is sorted by its field. */
+export const sortedBy = <const F extends string>(field: F) =>
+  Type.Optional(
+    Type.Object({ [field]: direction } as { [field in F]: typeof direction }, {
+      additionalProperties: false,
+      description: 'The order',
+    }),
+  );
+
 /**
  * For a route that accepts a document or `{<word>: document}`: the schema of the body, and the function that takes the
  * document out.

@@ -18,7 +18,8 @@ describe('Compliance plans over HTTP', () => {
 
   it('are created as drafts, and show up by id and name', async () => {
     const answer = await service.ask('POST', path, { name: 'Made', description: 'All', nodes: [node] });
-    const { _id, created, createdBy, ...rest } = ok(answer);
+    const { id, _id, created, createdBy, ...rest } = ok(answer);
+    assert.equal(id, _id);
     assert.deepEqual(rest, {
       name: 'Made',
       description: 'All',
@@ -109,7 +110,7 @@ describe('Compliance plans over HTTP', () => {
     assert.deepEqual(await shown(made._id), made);
     const other = { ...made, description: 'Another' };
     refused(await send([other]), 409, /plans\/0\/_id/);
-    refused(await send([{ ...other, _id: undefined }]), 409, /plans\/0\/name/);
+    refused(await send([{ ...other, id: undefined, _id: undefined }]), 409, /plans\/0\/name/);
     const { status, data } = ok(await send([other, { name: 'Free' }]));
     assert.deepEqual([status, data.map(({ success }: { success: boolean }) => success)], ['incomplete', [false, true]]);
     ok(await service.ask('DELETE', path, { planIds: [made._id] }));

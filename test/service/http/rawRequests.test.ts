@@ -50,6 +50,16 @@ describe('bytes on a socket', function () {
       failure(await sent(Buffer.from(bytes, 'latin1')), 'invalid', JSON.stringify(bytes));
   });
 
+  it('with a body of a GET are read where a query may be in the body, and nowhere else', async () => {
+    const ask = (path: string, body: string) =>
+      sent(`GET /configuration_manager/${path} HTTP/1.1\r\n${host}${login}${jsonOf(body.length)}${close}${body}`);
+    failure(await ask('name/devicegroups', '{"groupName":"nowhere"}'), 'not_found', 'a name');
+    failure(await ask('name/devicegroups', '{"name":"nowhere"}'), 'invalid', 'another member');
+    failure(await ask('name/devicegroups', '{'), 'invalid', 'no JSON');
+    failure(await ask('name/devicegroups?groupName=a', '{"groupName":"a"}'), 'invalid', 'in both');
+    assert.equal((await ask('deviceGroups', '{')).status, 200);
+  });
+
   it('that flood headers are refused', async () => {
     failure(await get('/health/live', `X-A: ${'a'.repeat(20_000)}\r\n`), 'invalid', 'one large header');
     failure(
