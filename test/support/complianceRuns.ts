@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as tcpServer } from 'node:net';
+import type { Connection, ServerChannel } from 'ssh2';
 import { builtInOf } from './builtIn.ts';
 import { ok } from './people.ts';
+import { type Behaviour, fingerprint, newHostKey, prompts, speaks } from './sshPeer.ts';
 import { until } from './until.ts';
 
 const manager = '/configuration_manager';
@@ -32,6 +34,44 @@ export const badAnswers: Readonly<
   'empty-1': [(response) => response.end(''), /./],
   'page-1': [(response) => response.end('<!DOCTYPE html><title>Log in</title>'), /./],
   'binary-1': [(response) => response.end('hostname binary-1\u0000'), /NUL/],
+};
+
+/** A shell that answers a command for the configuration so, and others with a prompt. */
+const showing =
+  (show: (channel: ServerChannel, connection: Connection) => unknown): Behaviour['shell'] =>
+  (channel, connection) =>
+    prompts((to, line) => {
+      if (!line.startsWith('show run')) return void to.write(`${line}\r\nrouter#`);
+      to.write(`${line}\r\nhostname router\r\nntp server 192.0.2.1\r\n`);
+      show(to, connection);
+    })(channel);
+
+const printForEver = (channel: ServerChannel): void => {
+  while (!channel.destroyed && channel.write('interface Vlan1\r\n'.repeat(2000)));
+  channel.once('drain', () => printForEver(channel));
+};
+
+/** The same over SSH. */
+export const badShells: Readonly<Record<string, readonly [Behaviour, why: RegExp]>> = {
+  'cut-2': [{ shell: showing((_, connection) => connection.end()) }, /broke off/],
+  'silent-2': [{ shell: showing(() => undefined) }, /no answer in time/],
+  'endless-2': [{ shell: showing(printForEver) }, /too much output|no answer in time/],
+  'other-2': [{ hostKey: newHostKey().hostKey }, /not the one that is pinned/],
+};
+
+/** Their adapter: each has a server of its own. */
+export const badShellsOf = async () => {
+  const servers = Object.values(badShells).map(([behaviour]) => tcpServer(speaks(behaviour)).listen(0, '127.0.0.1'));
+  await Promise.all(servers.map((server) => once(server, 'listening')));
+  const devices = Object.keys(badShells).map((name, i) => {
+    const { port } = servers[i]!.address() as AddressInfo;
+    return { name, host: '127.0.0.1', port, ostype: 'cisco-ios' };
+  });
+  const properties = { username: 'x', password: 'y', hostKey: fingerprint, timeout: 3000 };
+  return {
+    adapter: { name: 'shells', type: 'ssh', properties, devices },
+    close: () => servers.map((server) => server.close()),
+  };
 };
 
 /** A controller that answers configurations: those of devices whose name ends in 0 have no NTP server. */

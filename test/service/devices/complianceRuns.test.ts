@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { builtInOf } from '../../support/builtIn.ts';
-import { badAnswers, checkKilledRun, controllerOf, goldenText, treeOf } from '../../support/complianceRuns.ts';
+import {
+  badAnswers,
+  badShells,
+  badShellsOf,
+  checkKilledRun,
+  controllerOf,
+  goldenText,
+  treeOf,
+} from '../../support/complianceRuns.ts';
 import { itInSoak } from '../../support/itInSoak.ts';
 import { cannotKill } from '../../support/killing.ts';
 import { ok, refused } from '../../support/people.ts';
@@ -245,14 +253,18 @@ describe('Runs of compliance plans', () => {
 
   it('report an error of each device that breaks off or answers badly, and go on', async () => {
     const node = await treeOf(service.ask, 'Bad', goldenText);
-    const devices = [...Object.keys(badAnswers), 'sw-1', 'sw-2'];
-    await planOf('Bad', [{ ...node, devices }], { throttle: 1 });
+    const shells = await badShellsOf();
+    ok(await service.ask('POST', `${manager}/adapters`, shells.adapter));
+    const bad = { ...badAnswers, ...badShells };
+    const devices = [...Object.keys(bad), 'sw-1', 'sw-2'];
+    await planOf('Bad', [{ ...node, devices }], { throttle: 4 });
     const { instanceId, batchId } = ok(await run('Bad'));
     const { status, variables } = await jobs.inState(instanceId, 'complete', 'error');
     assert.deepEqual([status, variables.devices, variables.totals.passes], ['complete', devices.length, 4]);
+    shells.close();
     assert.equal(variables.failed.length, devices.length - 2);
     for (const { deviceName, status, reason, score, grade, totals } of await reportsOf(batchId)) {
-      const [, why] = badAnswers[deviceName] ?? [];
+      const [, why] = bad[deviceName] ?? [];
       if (!why) continue;
       assert.deepEqual([status, score, grade, totals.passes], ['error', null, null, 0], deviceName);
       assert.match(reason, why, deviceName);
