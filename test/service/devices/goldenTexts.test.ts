@@ -200,6 +200,7 @@ describe('Texts of golden configurations', () => {
     for (const template of [
       '{{ device.vlans[0].id }}',
       '{% for a in range(10000) %}{% for b in range(10000) %}{% endfor %}{% endfor %}',
+      '{% for a in range(10000) %}{{ "x" * 10000 }}{% endfor %}',
     ]) {
       ok(await put(id, 'base', template));
       const { lines, fault } = await spec(root);
