@@ -38,7 +38,7 @@ export const badAnswers: Readonly<
 
 /** A shell that answers a command for the configuration so, and others with a prompt. */
 const showing =
-  (show: (channel: ServerChannel, connection: Connection) => unknown): Behaviour['shell'] =>
+  (show: (channel: ServerChannel, connection: Connection) => unknown): NonNullable<Behaviour['shell']> =>
   (channel, connection) =>
     prompts((to, line) => {
       if (!line.startsWith('show run')) return void to.write(`${line}\r\nrouter#`);
