@@ -145,7 +145,7 @@ export const tailing = (): Promise<Findings> =>
       }
     };
     const watching = watch();
-    const events = await publish(opened.service.url, scale.tailMilliseconds);
+    const events = await publish(opened.service, scale.tailMilliseconds);
     isOver = true;
     await watching;
     const seconds = scale.tailMilliseconds / 1000;

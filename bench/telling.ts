@@ -2,9 +2,10 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Findings, inTurn, median, milliseconds, scale } from './compare.ts';
-import { cpuSeconds, startProgram, startService, temporary } from './processes.ts';
+import { loader } from './loader.ts';
+import { cpuSeconds, type Service, startProgram, startService, temporary } from './processes.ts';
 import type { Heard, Order } from './programs/readers.ts';
-import { ask, basic, request } from './requests.ts';
+import { admin, ask, basic, request } from './requests.ts';
 import { ready } from './service.ts';
 
 const om = '/operations-manager';
@@ -12,25 +13,23 @@ const readers = 1000;
 const perAccount = 20;
 const eventsPerSecond = 200;
 const mostMs = 500;
-/** Events are published some at a time. */
-const everyMs = 20;
+const connections = 64;
 
 const megabytes = (pid: number): number =>
   Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 
-/** Publishes 200 events a second at an even pace, whatever the answers take. Returns how many events there were. */
-export const publish = async (url: string, milliseconds = scale.milliseconds): Promise<number> => {
-  const answers: Promise<unknown>[] = [];
-  const start = performance.now();
-  for (let now = 0; now < milliseconds; now = performance.now() - start) {
-    while (answers.length < (now / 1000) * eventsPerSecond) {
-      const body = { sent: Date.now(), site: 'Bonn', reason: 'The uplink of the site is down' };
-      answers.push(ask(url, 'POST', `${om}/events/monitor/linkDown`, { body }));
-    }
-    await pause(everyMs);
-  }
-  await Promise.all(answers);
-  return answers.length;
+/**
+ * Publishes 200 events a second at an even pace. A service that is slower gets no more connections: it gets the rest once it
+ * answers. Returns how many events there were.
+ */
+export const publish = async (service: Service, milliseconds = scale.milliseconds): Promise<number> => {
+  const body = JSON.stringify({ sent: Date.now(), site: 'Bonn', reason: 'The uplink of the site is down' });
+  const event = request('POST', `${om}/events/monitor/linkDown`, { Authorization: basic(admin) }, body);
+  const publisher = loader([event]);
+  const load = { connections, status: 200, milliseconds, perSecond: eventsPerSecond, stamped: true };
+  const { count } = await publisher.run('publisher', service, load);
+  await publisher.stop();
+  return count;
 };
 
 const percentile = (delays: Uint32Array, part: number): number => {
@@ -47,7 +46,7 @@ export const telling = async (): Promise<Findings> => {
   mkdirSync(folder);
   const service = await startService(folder);
   await ready(service.url);
-  await publish(service.url); // so that the memory before is not that of a process that has done nothing
+  await publish(service); // so that the memory before is not that of a process that has done nothing
   const before = megabytes(service.pid);
 
   const program = startProgram('readers');
@@ -64,7 +63,7 @@ export const telling = async (): Promise<Findings> => {
   const missing: number[] = [];
   const round = async (): Promise<number> => {
     const began = cpuSeconds(service.pid);
-    const events = await publish(service.url);
+    const events = await publish(service);
     await pause(2 * mostMs);
     const { delays, open } = await program.ask<Heard>('heard' satisfies Order);
     const heard = delays.reduce((sum, count) => sum + count, 0);

@@ -15,6 +15,8 @@ export type Load = {
   readonly milliseconds?: number;
   /** Sends no more than so many, at an even pace. */
   readonly perSecond?: number;
+  /** Puts the time of now into the member `sent` of each body, in milliseconds since 1970. */
+  readonly stamped?: boolean;
 };
 
 export type Loaded = {
@@ -29,14 +31,22 @@ export type Loaded = {
   readonly body: Uint8Array;
 };
 
+const mark = Buffer.from('"sent":');
+
+/** Puts the time of now into a request, in the place of the one that it has. */
+const stamp = (request: Uint8Array): void => {
+  const bytes = Buffer.from(request.buffer, request.byteOffset, request.byteLength);
+  const at = bytes.indexOf(mark);
+  bytes.write(String(Date.now()), at + mark.length, 'latin1');
+};
+
 /** What the process is told: first the requests, then loads, each answered. */
 export type Order = { readonly requests: readonly Uint8Array[] } | { readonly load: Load };
 
-const run = (
-  requests: readonly Uint8Array[],
-  { port, connections, status: expected, from, count = Infinity, milliseconds = Infinity, perSecond = Infinity }: Load,
-): Promise<Loaded> =>
+const run = (requests: readonly Uint8Array[], load: Load): Promise<Loaded> =>
   new Promise((resolve, reject) => {
+    const { port, connections, status: expected, from, stamped = false } = load;
+    const { count = Infinity, milliseconds = Infinity, perSecond = Infinity } = load;
     const times = new Float64Array(4_000_000);
     const cpu = process.cpuUsage();
     const start = performance.now();
@@ -76,8 +86,10 @@ const run = (
         else send();
       };
       const send = (): void => {
+        const request = requests[(from + number) % requests.length]!;
+        if (stamped) stamp(request);
         began = performance.now();
-        connection.send(requests[(from + number) % requests.length]!);
+        connection.send(request);
       };
       const connection = open(
         port,
