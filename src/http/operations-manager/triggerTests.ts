@@ -39,6 +39,7 @@ const reasons = Type.Array(
 );
 const matches = Type.Boolean({ description: 'Whether the event fires the trigger' });
 const payload = Type.Unknown({ description: 'Payload of an event: any JSON' });
+const position = Type.Integer({ minimum: 0, description: 'Position of an event in the log' });
 
 /** An event trigger from its document; undefined for a trigger of another type. */
 const testedIn = (doc: TriggerDoc): TestedTrigger | undefined =>
@@ -71,6 +72,28 @@ const eventAt = async (position: number, principal: Principal | undefined, servi
   } catch (error) {
     throw error instanceof BadEvent ? missing() : error;
   }
+};
+
+type Sent = {
+  readonly source?: string;
+  readonly topic?: string;
+  readonly payload?: unknown;
+  readonly position?: number;
+};
+
+/** The event at a position, or one that nobody has published. Throws `invalid`, `not_found`. */
+const eventOf = async (body: Sent, principal: Principal | undefined, service: Service): Promise<TestEvent> => {
+  const { source, topic, payload, position } = body;
+  const faulty = (member: string) =>
+    new RequestError('invalid', 'Send either position, or source, topic and payload', { path: `/${member}` });
+  if (position !== undefined) {
+    const others = Object.keys(body).filter((member) => member !== 'position');
+    if (others[0] !== undefined) throw faulty(others[0]);
+    return eventAt(position, principal, service);
+  }
+  if (source === undefined || topic === undefined) throw faulty(source === undefined ? 'source' : 'topic');
+  if (!('payload' in body)) throw faulty('payload');
+  return imagined(source, topic, payload);
 };
 
 /** All event triggers of a topic that the caller may read, sorted by id. */
@@ -108,12 +131,14 @@ export const triggerTestRoutes: readonly Route[] = [
     summary: 'Say which triggers an event would fire',
     description:
       'Of all event triggers of the topic that the caller may read, sorted by id, disabled ones too: those of another ' +
-      'source do not match, for that reason. Nothing is stored and nothing starts.',
+      'source do not match, for that reason. Either position, which names an event of the log that the caller may see, ' +
+      'or source, topic and payload. Nothing is stored and nothing starts.',
     body: object(
       {
-        source: name('Source of the event'),
-        topic: name('Topic of the event'),
-        payload,
+        source: Type.Optional(name('Source of the event')),
+        topic: Type.Optional(name('Topic of the event')),
+        payload: Type.Optional(payload),
+        position: Type.Optional(position),
       },
       'EventTest',
       'An event that is only tried',
@@ -127,11 +152,10 @@ export const triggerTestRoutes: readonly Route[] = [
       ),
     ),
     run: async (call, service) => {
-      const { source, topic, payload } = call.body;
       const explain = explaining(call, service);
-      const event = imagined(source, topic, payload);
+      const event = await eventOf(call.body, call.principal, service);
       const results: { readonly trigger: string; readonly matches: boolean; readonly reasons: unknown }[] = [];
-      for (const trigger of await triggersOf(topic, call, service)) {
+      for (const trigger of await triggersOf(event.topic, call, service)) {
         const { matches, reasons } = await explain(trigger, event);
         results.push({ trigger: trigger.id, matches, reasons });
         // A filter may have to be compiled. Others have their turn.
@@ -153,7 +177,7 @@ export const triggerTestRoutes: readonly Route[] = [
     body: object(
       {
         payload: Type.Optional(payload),
-        position: Type.Optional(Type.Integer({ minimum: 0, description: 'Position of an event in the log' })),
+        position: Type.Optional(position),
       },
       'TriggerTest',
       'The event by which a trigger is tested',

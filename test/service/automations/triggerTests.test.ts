@@ -434,11 +434,25 @@ describe('Tests of event triggers over HTTP', () => {
       assert.deepEqual(ok(await testAll({ source: 'toString', topic: '__proto__', payload: 1 })).data, []);
     });
 
-    it('need source, topic and payload', async () => {
-      refused(await testAll({ source: 'a', topic: 'b' }), 400, /payload/);
-      refused(await testAll({ source: 'a', payload: 1 }), 400, /topic/);
-      refused(await testAll({ topic: 'a', payload: 1 }), 400, /source/);
-      assert.equal((await testAll({ source: 'a', topic: 'b', payload: null })).status, 200);
+    it('are asked about an event of the log by its position, which the caller may see', async () => {
+      const trigger = await waiting({ topic: 'placed', schema: { required: ['a'] } });
+      const { position } = await publish({ b: 1 }, 'monitor', 'placed');
+      const reasons = [{ code: 'schema', path: '/a', message: 'is required' }];
+      assert.deepEqual(ok(await testAll({ position })).data, [{ trigger: trigger._id, matches: false, reasons }]);
+      refused(await testAll({ position: position + 1_000_000 }), 404, /position/);
+      const gbac = { read: ['ops'], write: ['ops'] };
+      const hidden = positionOf(await admin('POST', `${om}/automations`, { name: 'Hidden here', gbac }));
+      assert.equal((await testAll({ position: hidden }, who.member)).status, 200);
+      refused(await testAll({ position: hidden }, who.reader), 404, /position/);
+    });
+
+    it('need either a position, or source, topic and payload', async () => {
+      const whole = { source: 'a', topic: 'b', payload: null };
+      assert.equal((await testAll(whole)).status, 200);
+      for (const member of Object.keys(whole))
+        refused(await testAll({ ...whole, [member]: undefined }), 400, new RegExp(`"/${member}"`));
+      refused(await testAll({ ...whole, position: 1 }), 400, /"\/source"/);
+      refused(await testAll({ payload: 1, position: 1 }), 400, /"\/payload"/);
     });
   });
 

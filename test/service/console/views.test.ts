@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Route } from 'playwright-core';
 import { describeInBrowser, useBrowser } from '../../support/browser.ts';
 import { ok } from '../../support/people.ts';
+import { until } from '../../support/until.ts';
 import { useService } from '../../support/useService.ts';
 
 /** What an adapter may answer, and what the page must say. */
@@ -48,6 +49,53 @@ describeInBrowser('console: devices, compliance, triggers, time, people', () => 
       await page.getByRole('alert').getByText(words).waitFor();
     }
     await page.getByText('% Ambiguous').waitFor({ state: 'detached' });
+  });
+
+  it('says which devices failed, and asks them if they answer', async () => {
+    const page = await newPage();
+    const devices = ['fails-1', 'fails-2'].map((name) => ({ name, ostype: 'juniper-junos' }));
+    ok(await service.ask('POST', '/configuration_manager/adapters', { name: 'Failing', type: 'lab', devices }));
+    for (const { name } of devices) {
+      const body = { config: { device: name, config: 'no such line' } };
+      const answer = await service.ask('POST', `/configuration_manager/devices/${name}/configuration`, body);
+      assert.equal(answer.status, 502, answer.text);
+    }
+    await page.route(/fails-2\/isAlive$/, (route) => route.fulfill({ json: { alive: false, reachable: false } }));
+    await page.enter('/now');
+    const failed = page.getByRole('region', { name: 'Devices that failed' });
+    await failed.getByRole('link', { name: 'fails-1' }).waitFor();
+    await failed.getByRole('button', { name: 'Ask if they answer' }).click();
+    await failed
+      .getByRole('row', { name: /^fails-1/ })
+      .getByText('answers', { exact: true })
+      .waitFor();
+    await failed
+      .getByRole('row', { name: /^fails-2/ })
+      .getByText('does not answer')
+      .waitFor();
+  });
+
+  it('finds an event by its source, and says why it fires no trigger', async () => {
+    const page = await newPage();
+    ok(await service.ask('POST', `${operations}/events/monitoring/linkDown`, { severity: 'low' }));
+    const since = new Date(Date.now() - 3_600_000).toISOString();
+    await page.enter(`/time?source=monitoring&since=${since}`);
+    await page.getByRole('link', { name: 'linkDown' }).click();
+    await page.getByRole('link', { name: 'all events of it' }).waitFor();
+    await page.getByRole('button', { name: 'Test it against triggers' }).click();
+    const payload = page.getByLabel('Payload of an event');
+    await until(async () => (await payload.inputValue()).includes('low'), 'the payload of the event');
+    const test = page.getByRole('button', { name: 'Test', exact: true });
+    await test.click();
+    await page.getByText('No trigger would fire.').waitFor();
+    await page
+      .getByRole('row', { name: /^A link is down does not fire/ })
+      .getByText('/severity: must be')
+      .waitFor();
+    await payload.fill('{"severity": "critical"}');
+    await test.click();
+    await page.getByText('1 of 1 triggers of the topic would fire.').waitFor();
+    await page.looksRight('the test bench');
   });
 
   it('takes JSON as it is typed, before the field is left', async () => {

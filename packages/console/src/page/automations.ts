@@ -2,10 +2,10 @@ import type { Operations } from '@automation-platform/client';
 import { readVersion } from './edit.ts';
 import { html } from './html.ts';
 import { useLoaded } from './loading.ts';
-import { descriptions, Link, listQuery, rowsIn, Section, Shown, Status, Table, Time } from './parts.ts';
+import { descriptions, Link, listQuery, rowsIn, Section, Shown, Table, Time } from './parts.ts';
 import { call, may, read } from './platform.ts';
 import { historyOf, idOf, type Kind, member, nameOf, Resources, workflowNames } from './resource.ts';
-import { kindOf, lastRun, nextRun, type Trigger } from './triggers.ts';
+import { columns, nameColumn, type Trigger } from './triggerColumns.ts';
 
 type Automation = Operations['operations-manager.getAutomation']['answer']['data'];
 
@@ -24,15 +24,8 @@ const TriggersOf = ({ row: { _id: id } }: { readonly row: Automation }) => {
       rows: readonly Trigger[],
     ) => html`<${Table} label="Triggers" rows=${rows} keyOf=${(one: Trigger) => one._id} empty="Nothing starts it. A manual trigger lets people run it."
       columns=${[
-        {
-          title: 'Trigger',
-          kind: 'wide',
-          cell: (one: Trigger) => html`<${Link} to=${['triggers', one._id]}>${one.name}</${Link}>`,
-        },
-        { title: 'Kind', cell: kindOf },
-        { title: 'State', cell: (one: Trigger) => html`<${Status} word=${one.enabled ? 'enabled' : 'disabled'} />` },
-        { title: 'Last run', cell: lastRun },
-        { title: 'Next run', cell: nextRun },
+        nameColumn,
+        ...columns,
         {
           title: 'By hand',
           cell: (one: Trigger) =>

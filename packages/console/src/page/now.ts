@@ -1,10 +1,12 @@
+import { useState } from 'preact/hooks';
 import { textOf } from './fields.ts';
 import { html } from './html.ts';
 import { Inbox } from './inbox.ts';
 import type { PlatformEvent } from './live.ts';
 import { useLoaded } from './loading.ts';
-import { Link, Progress, Section, Shown, Status, Table, Time } from './parts.ts';
-import { call, isNow, may, read } from './platform.ts';
+import { Action, Link, Progress, Section, Shown, Status, Table, Time } from './parts.ts';
+import { call, isNow, may, read, wordsOf } from './platform.ts';
+import { columns, nameColumn, nextRunOf, type Trigger } from './triggerColumns.ts';
 
 const ofKind =
   (...kinds: readonly string[]) =>
@@ -52,29 +54,12 @@ const Triggers = () => {
     { when: ofKind('trigger', 'triggerRuns'), every: 30_000 },
   );
   return html`<${Section} title="Triggers">
-    <${Shown} loaded=${triggers}>${({ data }: Awaited<ReturnType<typeof read<'operations-manager.getTriggers'>>>) => {
-      type Trigger = (typeof data)[number];
-      const next = (trigger: Trigger): number =>
-        ('nextRunAt' in trigger && trigger.nextRunAt) || Number.POSITIVE_INFINITY;
-      const last = (trigger: Trigger): number => trigger.lastExecuted ?? 0;
+    <${Shown} loaded=${triggers}>${({ data }: { readonly data: readonly Trigger[] }) => {
+      const next = (trigger: Trigger): number => nextRunOf(trigger) ?? Number.POSITIVE_INFINITY;
+      const last = ({ lastExecuted }: Trigger): number => lastExecuted ?? 0;
       const rows = [...data].sort((a, b) => next(a) - next(b) || last(b) - last(a)).slice(0, few);
       return html`<${Table} label="Triggers" rows=${rows} keyOf=${(trigger: Trigger) => trigger._id} empty="No trigger is enabled."
-        columns=${[
-          {
-            title: 'Trigger',
-            kind: 'wide',
-            cell: (trigger: Trigger) => html`<${Link} to=${['triggers', trigger._id]}>${trigger.name}</${Link}>`,
-          },
-          { title: 'Kind', cell: (trigger: Trigger) => (trigger.type === 'eventSystem' ? 'event' : trigger.type) },
-          {
-            title: 'Last run',
-            cell: (trigger: Trigger) => html`<${Time} at=${trigger.lastExecuted} otherwise="never" />`,
-          },
-          {
-            title: 'Next run',
-            cell: (trigger: Trigger) => html`<${Time} at=${'nextRunAt' in trigger ? trigger.nextRunAt : null} />`,
-          },
-        ]} />`;
+        columns=${[nameColumn, ...columns.filter(({ title }) => title !== 'State')]} />`;
     }}</${Shown}>
   </${Section}>`;
 };
@@ -128,6 +113,53 @@ const Trouble = ({
         ...columns.map(([title, name]) => ({ title, cell: (event: Event) => member(event, name) })),
         { title: 'At', cell: (event: Event) => html`<${Time} at=${event.at} />` },
       ]} />`}</${Shown}>
+  </${Section}>`;
+};
+
+type FailedDevice = { readonly device: string; readonly reason: string; readonly at: string | null };
+
+/** The devices that an event says could not be changed, or read for a check. */
+const failedIn = (event: Event): readonly FailedDevice[] => {
+  const { failed } = event.data as { readonly failed?: readonly Omit<FailedDevice, 'at'>[] };
+  const devices = failed ?? [{ device: member(event, 'device'), reason: member(event, 'reason') }];
+  return devices.map((one) => ({ ...one, at: event.at }));
+};
+
+const FailedDevices = () => {
+  const events = useEvents(['deviceConfigurationFailed', 'compliancePlanRan']);
+  const [answers, setAnswers] = useState<ReadonlyMap<string, string>>(new Map());
+  const ask = async (devices: readonly FailedDevice[]): Promise<void> => {
+    const questions = devices.map(async ({ device }) => {
+      const answer = await call('configuration-manager.isDeviceAlive', { path: { deviceName: device } }).then(
+        ({ body }) => (body.reachable ? 'answers' : 'does not answer'),
+        wordsOf,
+      );
+      return [device, answer] as const;
+    });
+    setAnswers(new Map(await Promise.all(questions)));
+  };
+  return html`<${Section} title="Devices that failed">
+    <${Shown} loaded=${events}>${(rows: readonly Event[]) => {
+      const newest = new Map(
+        rows
+          .flatMap(failedIn)
+          .toReversed()
+          .map((one) => [one.device, one]),
+      );
+      const devices = [...newest.values()].toReversed().slice(0, few);
+      return html`<${Table} label="Devices that failed" rows=${devices} keyOf=${({ device }: FailedDevice) => device} empty="Within a day each device took its configuration and could be checked."
+        columns=${[
+          {
+            title: 'Device',
+            kind: 'wide',
+            cell: ({ device }: FailedDevice) => html`<${Link} to=${['devices', device]}>${device}</${Link}>`,
+          },
+          { title: 'Reason', kind: 'wide', cell: ({ reason }: FailedDevice) => reason },
+          { title: 'At', cell: ({ at }: FailedDevice) => html`<${Time} at=${at} />` },
+          { title: 'Now', cell: ({ device }: FailedDevice) => html`<${Status} word=${answers.get(device)} />` },
+        ]} />
+        ${devices.length > 0 && html`<div class="actions"><${Action} label="Ask if they answer" operation="configuration-manager.isDeviceAlive" does=${() => ask(devices)} /></div>`}`;
+    }}</${Shown}>
   </${Section}>`;
 };
 
@@ -197,7 +229,7 @@ export const Now = () => html`
       may('audit.getAuditEvents') &&
       isNow.value &&
       html`<${Trouble} title="Refused runs" topics=${['runsRefused']} empty="No run was refused within a day." columns=${[['Reason', 'reason'], ['Message', 'message'], ['Count', 'count']]} />
-      <${Trouble} title="Devices that failed" topics=${['deviceConfigurationFailed']} empty="Every device took its configuration within a day." columns=${[['Device', 'device'], ['Reason', 'reason']]} />
+      <${FailedDevices} />
       <${Trouble} title="Compliance that changed" topics=${['deviceComplianceChanged']} empty="No grade changed within a day." columns=${[['Device', 'device'], ['Before', 'from'], ['Now', 'to']]} />`
     }
     <${HealthOf} />

@@ -62,6 +62,8 @@ const tones: Readonly<Record<string, string>> = {
   pass: 'good',
   enabled: 'good',
   verified: 'good',
+  answers: 'good',
+  fires: 'good',
   running: 'busy',
   waiting: 'wait',
   claimed: 'wait',
@@ -79,6 +81,7 @@ const tones: Readonly<Record<string, string>> = {
   fail: 'bad',
   refused: 'bad',
   failed: 'bad',
+  'does not answer': 'bad',
 };
 
 /** A word of the platform as people read it: `notSent` is "not sent". */

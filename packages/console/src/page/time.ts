@@ -5,20 +5,47 @@ import { html } from './html.ts';
 import { useLoaded } from './loading.ts';
 import { asOf, goTo, linkTo, place, setQuery } from './location.ts';
 import { Action, Time as At, codeOf, Facts, Json, Link, Section, Shown, Table } from './parts.ts';
-import { call, may } from './platform.ts';
+import { call, isNow, may } from './platform.ts';
 
 type Event = Operations['audit.getAuditEvents']['answer']['results'][number];
 type Entry = Operations['audit.getAuditResource']['answer']['results'][number];
 type Patch = Operations['audit.restoreResource']['answer']['patch'];
 
-const filters = ['actor', 'resource', 'topic', 'operation'] as const;
-const labels = { actor: 'Actor', resource: 'Resource', topic: 'Filter', operation: 'Operation' } as const;
+type FilterOf = {
+  readonly name: 'topic' | 'source' | 'actor' | 'resource' | 'operation' | 'correlation' | 'since' | 'until';
+  readonly label: string;
+  readonly placeholder?: string;
+};
+
+const filters: readonly FilterOf[] = [
+  { name: 'topic', label: 'Filter', placeholder: 'topic' },
+  { name: 'actor', label: 'Actor', placeholder: 'id of the account' },
+  { name: 'resource', label: 'Resource', placeholder: 'kind/id' },
+];
+const moreFilters: readonly FilterOf[] = [
+  { name: 'source', label: 'Source', placeholder: '@platform/…' },
+  { name: 'operation', label: 'Operation' },
+  { name: 'correlation', label: 'Correlation' },
+  { name: 'since', label: 'Since' },
+  { name: 'until', label: 'Until' },
+];
+const isMoment = ({ name }: FilterOf): boolean => name === 'since' || name === 'until';
 const pageSize = 50;
 
-const FilterField = ({ name }: { readonly name: (typeof filters)[number] }) => {
-  const change = ({ currentTarget }: { readonly currentTarget: HTMLInputElement }): void =>
-    setQuery({ [name]: currentTarget.value.trim(), cursor: undefined }, true);
-  return html`<label>${labels[name]} <input type="search" value=${place.value.query[name] ?? ''} onChange=${change} aria-label=${labels[name]} placeholder=${name === 'topic' ? 'topic' : ''} /></label>`;
+/** A moment of the address as the field of a date shows it, by the clock of the reader. */
+const localTime = (moment: string): string => new Date(moment).toLocaleString('sv').replace(' ', 'T');
+
+const FilterField = ({ filter }: { readonly filter: FilterOf }) => {
+  const { name, label, placeholder = '' } = filter;
+  const value = place.value.query[name] ?? '';
+  const isDate = isMoment(filter) && (value === '' || !Number.isNaN(Date.parse(value))) && !/^\d+$/.test(value);
+  const change = ({ currentTarget }: { readonly currentTarget: HTMLInputElement }): void => {
+    const text = currentTarget.value.trim();
+    setQuery({ [name]: isDate && text !== '' ? new Date(text).toISOString() : text, cursor: undefined }, true);
+  };
+  return isDate
+    ? html`<label>${label} <input type="datetime-local" step="1" value=${value && localTime(value)} onChange=${change} /></label>`
+    : html`<label>${label} <input type="search" value=${value} onChange=${change} placeholder=${placeholder} /></label>`;
 };
 
 const eventColumns = [
@@ -40,15 +67,21 @@ const eventColumns = [
   { title: 'Position', kind: 'number', cell: (event: Event) => event.position },
 ];
 
+const fieldsOf = (list: readonly FilterOf[]) =>
+  list.map((filter) => html`<${FilterField} key=${filter.name} filter=${filter} />`);
+
 const Timeline = () => {
   const { query } = place.value;
-  const terms = Object.fromEntries(filters.filter((name) => query[name]).map((name) => [name, query[name]]));
+  const isUsed = ({ name }: FilterOf): boolean => Boolean(query[name]);
+  const active = [...filters, ...moreFilters].filter(isUsed);
+  const terms = Object.fromEntries(active.map(({ name }) => [name, query[name]]));
   const loaded = useLoaded(
     async () =>
       (
         await call('audit.getAuditEvents', {
           query: {
             ...terms,
+            // The past of the page ends at its moment.
             ...(asOf.value && { until: asOf.value }),
             ...(query.cursor && { cursor: query.cursor }),
             limit: pageSize,
@@ -58,7 +91,8 @@ const Timeline = () => {
     [JSON.stringify(query)],
     { when: () => query.cursor === undefined },
   );
-  return html`<div class="list"><div class="tools"><${FilterField} name="topic" />${filters.filter((name) => name !== 'topic').map((name) => html`<${FilterField} key=${name} name=${name} />`)}</div>
+  return html`<div class="list"><div class="tools">${fieldsOf(filters)}</div>
+    <details open=${moreFilters.some(isUsed)}><summary>More filters</summary><div class="tools">${fieldsOf(moreFilters)}</div></details>
     <${Shown} loaded=${loaded}>${({
       results,
       cursor,
@@ -145,12 +179,17 @@ const OneEvent = ({ position }: { readonly position: string }) => {
     <${Shown} loaded=${loaded}>${({ event, trace }: { readonly event?: Event; readonly trace: readonly Traced[] }) =>
       event &&
       html`<div class="title"><h2>${event.topic}</h2>
-      <span class="actions"><button type="button" onClick=${() => goTo(['now'], { asOf: position })}>Look at this moment</button></span></div>
+      <span class="actions">${may('operations-manager.testEvents') && isNow.value && html`<button type="button" onClick=${() => goTo(['triggers', 'test'], { position, source: event.source, topic: event.topic })}>Test it against triggers</button>`}<button type="button" onClick=${() => goTo(['now'], { asOf: position })}>Look at this moment</button></span></div>
       <${Facts} facts=${[
         ['At', html`<${At} at=${event.at} />`],
         ['By', event.actor?.username],
         ['Operation', event.operation],
         ['Position', event.position],
+        [
+          'Correlation',
+          event.correlation &&
+            html`<${Link} to=${['time']} query=${{ correlation: event.correlation }}>all events of it</${Link}>`,
+        ],
         [
           'Resource',
           event.resource &&

@@ -1,12 +1,5 @@
 import { may, read } from './platform.ts';
-
-export const triggerTypes = {
-  manual: 'manual',
-  eventSystem: 'event',
-  schedule: 'schedule',
-  endpoint: 'endpoint',
-} as const;
-export type TriggerType = keyof typeof triggerTypes;
+import type { TriggerType } from './triggerColumns.ts';
 
 const text = (title: string, more: object = {}) => ({ type: 'string', title, ...more });
 const json = (title: string, description: string) => ({ type: 'json', title, description });

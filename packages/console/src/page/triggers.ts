@@ -1,5 +1,3 @@
-import type { Operations } from '@automation-platform/client';
-import { useState } from 'preact/hooks';
 import { Axis, type Instant } from './axis.ts';
 import { Editor, readVersion, type Version } from './edit.ts';
 import { html } from './html.ts';
@@ -22,16 +20,10 @@ import {
   Time,
 } from './parts.ts';
 import { call, isNow, may, read } from './platform.ts';
-import { loadSchema, newTrigger, type TriggerType, triggerTypes } from './triggerForm.ts';
+import { TestBench } from './testBench.ts';
+import { columns, kindOf, nameColumn, type Trigger, type TriggerType, triggerTypes } from './triggerColumns.ts';
+import { loadSchema, newTrigger } from './triggerForm.ts';
 
-export type Trigger = Operations['operations-manager.getTrigger']['answer']['data'];
-type EventTrigger = Extract<Trigger, { readonly type: 'eventSystem' }>;
-type Event = Operations['audit.getAuditEvents']['answer']['results'][number];
-type Found = Operations['operations-manager.testTrigger']['answer']['data'];
-
-export const kindOf = ({ type }: Trigger): string => triggerTypes[type];
-export const lastRun = (trigger: Trigger) => html`<${Time} at=${trigger.lastExecuted} otherwise="never" />`;
-export const nextRun = (trigger: Trigger) => html`<${Time} at=${'nextRunAt' in trigger ? trigger.nextRunAt : null} />`;
 const isOfTriggers = ({ resource }: { readonly resource: { readonly kind: string } | null }): boolean =>
   /^trigger/.test(resource?.kind ?? '');
 
@@ -42,82 +34,8 @@ const TriggerList = () => {
     { when: isOfTriggers },
   );
   return html`<${List} label="Triggers" loaded=${loaded} keyOf=${(trigger: Trigger) => trigger._id} empty="There is no trigger that you may read."
-    columns=${[
-      {
-        title: 'Trigger',
-        kind: 'wide',
-        sort: 'name',
-        cell: (trigger: Trigger) => html`<${Link} to=${['triggers', trigger._id]}>${trigger.name}</${Link}>`,
-      },
-      { title: 'Kind', cell: kindOf },
-      {
-        title: 'State',
-        cell: (trigger: Trigger) => html`<${Status} word=${trigger.enabled ? 'enabled' : 'disabled'} />`,
-      },
-      { title: 'Last run', cell: lastRun },
-      { title: 'Next run', cell: nextRun },
-    ]} />`;
-};
-
-const payloadIn = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new Error(`The payload is no JSON. ${(error as Error).message}`);
-  }
-};
-
-/**
- * An event is chosen from the log, or its payload is pasted; the platform says if it would fire the trigger, and why not.
- * Nothing is published.
- */
-const TestBench = ({ trigger: { _id: id, source, topic } }: { readonly trigger: EventTrigger }) => {
-  const [text, setText] = useState('{}');
-  const [chosen, setChosen] = useState<Event>();
-  const [found, setFound] = useState<Found>();
-  const events = useLoaded(
-    async () =>
-      may('audit.getAuditEvents')
-        ? (await call('audit.getAuditEvents', { query: { source, topic, limit: 25 } })).body.results
-        : [],
-    [source, topic],
-    { when: (event) => event.source === source && event.topic === topic },
-  );
-  const choose = ({ currentTarget }: { readonly currentTarget: HTMLSelectElement }): void => {
-    const event = events.value?.find(({ id }) => id === currentTarget.value);
-    setChosen(event);
-    if (event) setText(JSON.stringify(event.data, null, 2));
-  };
-  const type = ({ currentTarget }: { readonly currentTarget: HTMLTextAreaElement }): void => {
-    setChosen(undefined);
-    setText(currentTarget.value);
-  };
-  const test = async (): Promise<void> => {
-    setFound(undefined);
-    // The payload that is shown has masks in place of secrets.
-    const body = chosen ? { position: chosen.position } : { payload: payloadIn(text) };
-    setFound((await call('operations-manager.testTrigger', { path: { id }, body })).body.data);
-  };
-  const choices = [...new Set([...(chosen ? [chosen] : []), ...(events.value ?? [])])];
-  type Reason = Found['reasons'][number];
-  return html`<${Section} title="Test bench">
-    ${choices.length > 0 && html`<label class="field">Event of the log<select value=${chosen?.id ?? ''} onChange=${choose}><option value="">none: the payload is typed</option>${choices.map(({ id, at, position }) => html`<option key=${id} value=${id}>${at === null ? 'no time' : new Date(at).toLocaleString('sv')}, position ${position}</option>`)}</select></label>`}
-    <label class="field">Payload of an event<textarea class="code" rows="6" spellcheck=${false} value=${text} onInput=${type}></textarea></label>
-    <div class="actions"><${Action} label="Test" kind="main" operation="operations-manager.testTrigger" does=${test} /></div>
-    ${
-      found &&
-      html`<p role="status"><strong>${found.matches ? 'It would fire.' : 'It would not fire.'}</strong></p>
-      ${
-        found.reasons.length > 0 &&
-        html`<${Table} label="Reasons" rows=${found.reasons} keyOf=${(reason: Reason) => JSON.stringify(reason)}
-        columns=${[
-          { title: 'Place', cell: (reason: Reason) => (reason as { readonly path?: string }).path },
-          { title: 'Reason', kind: 'wide', cell: (reason: Reason) => reason.message },
-        ]} />`
-      }
-      ${found.variables && html`<h3>Variables of the job</h3><${Json} value=${found.variables} label="Variables of the job" />`}`
-    }
-  </${Section}>`;
+    tools=${may('operations-manager.testEvents') && isNow.value && html`<${Link} to=${['triggers', 'test']}>Test an event</${Link}>`}
+    columns=${[{ ...nameColumn, sort: 'name' }, ...columns]} />`;
 };
 
 /** The next ten instants of a schedule, after those decided before them: ten at most, from as long a time as the next take. */
@@ -202,7 +120,7 @@ const OneTrigger = ({ id }: { readonly id: string }) => {
           ['Kind', kindOf(trigger)],
           ['Event', trigger.type === 'eventSystem' && `${trigger.source}: ${trigger.topic}`],
           ['Route', trigger.type === 'endpoint' && trigger.routeName],
-          ['Last run', lastRun(trigger)],
+          ['Last run', html`<${Time} at=${trigger.lastExecuted} otherwise="never" />`],
           ['Automation', html`<${Link} to=${['automations', trigger.actionId]}>its automation</${Link}>`],
           [
             'Run',
@@ -221,5 +139,7 @@ const OneTrigger = ({ id }: { readonly id: string }) => {
 export const Triggers = () => {
   const [, id] = place.value.path;
   if (id === undefined) return html`<${TriggerList} />`;
+  if (id === 'test')
+    return html`<p class="crumbs"><${Link} to=${['triggers']}>All triggers</${Link}></p><${TestBench} />`;
   return id === 'new' ? html`<${NewTrigger} />` : html`<${OneTrigger} id=${id} />`;
 };
