@@ -111,7 +111,7 @@ export const TestBench = ({ trigger }: { readonly trigger?: EventTrigger }) => {
   const events = useLoaded(() => loadEvents(source, topic, query.position), [source, topic, query.position], {
     when: (event) => event.source === source && event.topic === topic,
   });
-  const chosen = events.value?.find(({ position }) => String(position) === query.position);
+  const choice = events.value?.find(({ position }) => String(position) === query.position);
   const change = (changes: Change): void => {
     setFound(undefined);
     setQuery(changes);
@@ -125,17 +125,17 @@ export const TestBench = ({ trigger }: { readonly trigger?: EventTrigger }) => {
   const test = async (): Promise<void> => {
     setFound(undefined);
     // The payload that is shown has masks in place of secrets.
-    const position = chosen && { position: chosen.position };
+    const position = choice && { position: choice.position };
     if (trigger) {
       const body = position ?? { payload: payloadIn(text) };
       setFound((await call('operations-manager.testTrigger', { path: { id: trigger._id }, body })).body.data);
-    } else setFound(await askAll(position ?? { source, topic, payload: payloadIn(text) }, chosen?.topic ?? topic));
+    } else setFound(await askAll(position ?? { source, topic, payload: payloadIn(text) }, choice?.topic ?? topic));
   };
   const operation = trigger ? 'operations-manager.testTrigger' : 'operations-manager.testEvents';
   return html`<${Section} title="Test bench">
     ${!trigger && html`<${NameField} name="source" title="Source of the event" change=${change} /><${NameField} name="topic" title="Topic of the event" change=${change} />`}
-    ${(events.value ?? []).length > 0 && html`<label class="field">Event of the log<select value=${chosen ? query.position : ''} onChange=${choose}><option value="">none: the payload is typed</option>${events.value?.map(({ id, at, position }) => html`<option key=${id} value=${position}>${at === null ? 'no time' : new Date(at).toLocaleString('sv')}, position ${position}</option>`)}</select></label>`}
-    <label class="field">Payload of an event<textarea class="code" rows="6" spellcheck=${false} value=${chosen ? JSON.stringify(chosen.data, null, 2) : text} onInput=${type}></textarea></label>
+    ${(events.value ?? []).length > 0 && html`<label class="field">Event of the log<select value=${choice ? query.position : ''} onChange=${choose}><option value="">none: the payload is typed</option>${events.value?.map(({ id, at, position }) => html`<option key=${id} value=${position}>${at === null ? 'no time' : new Date(at).toLocaleString('sv')}, position ${position}</option>`)}</select></label>`}
+    <label class="field">Payload of an event<textarea class="code" rows="6" spellcheck=${false} value=${choice ? JSON.stringify(choice.data, null, 2) : text} onInput=${type}></textarea></label>
     <div class="actions"><${Action} label="Test" kind="main" operation=${operation} does=${test} /></div>
     ${found && ('matches' in found ? html`<${OneAnswer} found=${found} />` : html`<${AllAnswers} found=${found} />`)}
   </${Section}>`;
