@@ -9,6 +9,7 @@ import type { Comparison, Findings } from './compare.ts';
 import { comparing, manyReports, runningPlans } from './compliance.ts';
 import { manyConsoles, openingViews, tailing } from './console.ts';
 import { costing } from './costing.ts';
+import { changingDevices, copyingDevice, diffing } from './devices.ts';
 import { eventstoredb } from './eventstoredb.ts';
 import { firing } from './firing.ts';
 import { callers, logins } from './identity.ts';
@@ -62,6 +63,9 @@ const parts: Readonly<Record<string, () => Promise<Findings>>> = {
   'compliance.comparing': comparing,
   'compliance.running': runningPlans,
   'compliance.reports': manyReports,
+  'devices.changes': changingDevices,
+  'devices.copies': copyingDevice,
+  'devices.diffs': diffing,
   inventories,
   'console.opening': openingViews,
   'console.tail': tailing,

@@ -5,12 +5,16 @@ export type Changed = { readonly removed: Uint8Array; readonly added: Uint8Array
 const leastSteps = 256;
 
 /** Numbers for texts: equal texts have equal numbers, from 0 on. */
-const numbered = (texts: readonly string[], numbers: Map<string, number>): Int32Array =>
-  Int32Array.from(texts, (text) => {
+const numbered = (texts: readonly string[], numbers: Map<string, number>): Int32Array => {
+  const items = new Int32Array(texts.length);
+  // `Int32Array.from` takes three times as long.
+  for (const [i, text] of texts.entries()) {
     const number = numbers.get(text) ?? numbers.size;
-    numbers.set(text, number);
-    return number;
-  });
+    if (number === numbers.size) numbers.set(text, number);
+    items[i] = number;
+  }
+  return items;
+};
 
 /** The places of the items that the other list has too. All other items are changed in any case, and only slow the search down. */
 const placesOfShared = (items: Int32Array, isInOther: Uint8Array): Int32Array => {

@@ -2,16 +2,18 @@ import { escaped, withoutMarks } from './words.ts';
 
 const mask = '********';
 
+const either = (words: string): string => `(?:${words.trim().split(/\s+/).join('|')})`;
 /** One of the words, in any case. */
-const oneOf = (words: string): RegExp => new RegExp(`^(?:${words.trim().split(/\s+/).join('|')})$`, 'i');
+const oneOf = (words: string): RegExp => new RegExp(`^${either(words)}$`, 'i');
 
-/** Words after which a secret comes, of all device types. Masking too much is right. */
-const announcing = oneOf(String.raw`
-  .*(?:password|passwd|passphrase|secret|psk)
-  (?:.*-)?(?:pwd|passcode|key|key-string|key-hash|key-hexadecimal|community(?:-\w+)?|token)
-  (?:.*-)?(?:auth|priv|authentication|md5|sha|sha-?\d+|aes|3?des)
-  phash cipher enc v?2c ssh-(?:rsa|dss|ed25519) ecdsa-sha2-\S+
-`);
+/** The ends of words after which a secret comes, of all device types. Masking too much is right. */
+const anyEnds = 'password passwd passphrase secret psk';
+const dashedEnds = String.raw`
+  pwd passcode key key-string key-hash key-hexadecimal community(?:-\w+)? token
+  auth priv authentication md5 sha sha-?\d+ aes 3?des
+`;
+const whole = String.raw`phash cipher enc v?2c ssh-(?:rsa|dss|ed25519) ecdsa-sha2-\S+`;
+const announcing = oneOf(`.*${either(anyEnds)} (?:.*-)?${either(dashedEnds)} ${whole}`);
 /** Words that say of what kind the secret is. They stay, and so do small numbers. */
 const ofKind = oneOf(String.raw`
   \d{1,2} 128 192 256 encrypted ascii ascii-text hexadecimal hex text mode plain plain-?text clear cleartext simple
@@ -22,6 +24,14 @@ const ofKind = oneOf(String.raw`
 const assigned = /^([\w.-]*?)=(.+)$/s;
 /** A word that looks like a hashed password, or like a piece of a key. */
 const hashedOrKey = /^"?\$\w{1,4}\$|^"?[0-9A-Za-z+/=]{40,}"?$/;
+
+/** Finds all lines with words that announce or are secrets, and few others. */
+const mayShowSecret = new RegExp(
+  `${either(`${anyEnds} ${dashedEnds} ${whole}`)}(?![^ \\t\\n\\0=])|\\$\\w{1,4}\\$|[0-9A-Za-z+/=]{40}|snmp-server[ \\t\\0]+host`,
+  'i',
+);
+/** False for lines of which `masking([])` masks nothing: most of them. It takes a hundredth of the time. */
+export const mayBeMasked = (line: string): boolean => mayShowSecret.test(line);
 
 const ofHost = /^(?:traps?|informs?|version|[123]|2c|auth|noauth|priv)$/;
 

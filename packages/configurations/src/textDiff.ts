@@ -1,5 +1,5 @@
 import { changedItems, piecesOf } from './changedItems.ts';
-import { masking } from './masking.ts';
+import { masking, mayBeMasked } from './masking.ts';
 import { unmarked, wordsOf } from './words.ts';
 
 /** The unit of a comparison. */
@@ -39,9 +39,11 @@ const plain = (text: string): Token => ({ key: text, text });
 
 /** A line with masked secrets. */
 export const maskedLine = (line: string): string =>
-  wordTokens(line)
-    .map(({ text }) => text)
-    .join('');
+  mayBeMasked(line)
+    ? wordTokens(line)
+        .map(({ text }) => text)
+        .join('')
+    : line;
 
 /** The lines of a text, each with its end. */
 const linesOf = (text: string): readonly string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? [];

@@ -4,25 +4,29 @@ import { maskedLine } from './textDiff.ts';
 /** The equal lines around changed ones. */
 const context = 3;
 
-type Hunk = { readonly first: readonly [number, number]; readonly second: readonly [number, number] };
+/** A part of an equal piece, by the numbers of its lines. */
+const part = ({ first: [x], second: [y] }: Piece, from: number, to: number): Piece => ({
+  equal: true,
+  first: [x + from, x + to],
+  second: [y + from, y + to],
+});
 
-/** The changed pieces with the lines around them, joined where they touch. */
-const hunksOf = (pieces: readonly Piece[], last: number): readonly Hunk[] => {
-  const hunks: Hunk[] = [];
-  for (const { equal, first, second } of pieces) {
-    if (equal) continue;
-    const before = Math.min(context, first[0]);
-    const after = Math.min(context, last - first[1]);
-    const hunk: Hunk = {
-      first: [first[0] - before, first[1] + after],
-      second: [second[0] - before, second[1] + after],
-    };
-    const former = hunks.at(-1);
-    if (!former || former.first[1] < hunk.first[0]) hunks.push(hunk);
-    else
-      hunks[hunks.length - 1] = { first: [former.first[0], hunk.first[1]], second: [former.second[0], hunk.second[1]] };
+/** The changed pieces with the lines around them, together where they touch. */
+const hunksOf = (pieces: readonly Piece[]): readonly (readonly Piece[])[] => {
+  let hunk: Piece[] = [];
+  const hunks = [hunk];
+  for (const [i, piece] of pieces.entries()) {
+    const length = piece.first[1] - piece.first[0];
+    const after = i === 0 ? 0 : context;
+    const before = i === pieces.length - 1 ? 0 : context;
+    if (!piece.equal || length <= after + before) hunk.push(piece);
+    else {
+      hunk.push(part(piece, 0, after));
+      hunk = [part(piece, length - before, length)];
+      hunks.push(hunk);
+    }
   }
-  return hunks;
+  return hunks.filter((some) => some.some(({ equal }) => !equal));
 };
 
 const rangeOf = ([from, to]: readonly [number, number]): string =>
@@ -33,29 +37,20 @@ const linesIn = (text: string): readonly string[] => {
   return lines.at(-1) === '' ? lines.slice(0, -1) : lines;
 };
 
+const signed = (sign: string, lines: readonly string[], range: readonly [number, number]): readonly string[] =>
+  lines.slice(...range).map((line) => sign + maskedLine(line));
+
 /** The lines that differ between two texts, in the form of `diff -u`, with masked secrets; empty if there are none. */
 export const unifiedDiff = (before: string, after: string): string => {
   const [a, b] = [linesIn(before), linesIn(after)];
-  const pieces = piecesOf(changedItems(a, b));
-  const text = hunksOf(pieces, a.length).map(({ first, second }) => {
-    const lines = [`@@ -${rangeOf(first)} +${rangeOf(second)} @@`];
-    for (const piece of pieces) {
-      const [from, to] = [Math.max(piece.first[0], first[0]), Math.min(piece.first[1], first[1])];
-      if (piece.equal) {
-        for (let i = from; i < to; i++) lines.push(` ${maskedLine(a[i] ?? '')}`);
-        continue;
-      }
-      if (
-        piece.first[0] < first[0] ||
-        piece.first[1] > first[1] ||
-        piece.second[0] < second[0] ||
-        piece.second[1] > second[1]
-      )
-        continue;
-      for (const line of a.slice(...piece.first)) lines.push(`-${maskedLine(line)}`);
-      for (const line of b.slice(...piece.second)) lines.push(`+${maskedLine(line)}`);
-    }
-    return lines.join('\n');
+  const text = hunksOf(piecesOf(changedItems(a, b))).flatMap((hunk) => {
+    const [from, to] = [hunk.at(0), hunk.at(-1)] as [Piece, Piece]; // it has a changed piece
+    return [
+      `@@ -${rangeOf([from.first[0], to.first[1]])} +${rangeOf([from.second[0], to.second[1]])} @@`,
+      ...hunk.flatMap(({ equal, first, second }) =>
+        equal ? signed(' ', a, first) : [...signed('-', a, first), ...signed('+', b, second)],
+      ),
+    ];
   });
   return text.length === 0 ? '' : `--- before\n+++ after\n${text.join('\n')}\n`;
 };

@@ -9,6 +9,8 @@ import {
   textAfter,
   unifiedDiff,
 } from '../../src/index.ts';
+import { masking, mayBeMasked } from '../../src/masking.ts';
+import { unmarked, wordsOf } from '../../src/words.ts';
 
 const items = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 12 });
 const word = fc.constantFrom('a', 'b', ' ', '\n', '\n', 'password ', '"a b"', '\t', '\0', '\u{1F600}');
@@ -131,6 +133,54 @@ describe('Unified differences', () => {
       diff,
       '--- before\n+++ after\n@@ -1,2 +1,2 @@\n a\n-enable secret 5 ********\n+enable secret 5 ********\n',
     );
+  });
+});
+
+describe('Lines in which nothing is masked', () => {
+  const pieces = [
+    ...[
+      'password',
+      'my-secret',
+      'KEY',
+      'key-string',
+      'community-map',
+      'token',
+      'auth',
+      'priv',
+      'md5',
+      'sha256',
+      'SHA-2',
+    ],
+    ...[
+      '3des',
+      'phash',
+      'cipher',
+      'enc',
+      'v2c',
+      '2c',
+      'ssh-rsa',
+      'ecdsa-sha2-nistp256',
+      'snmp-server',
+      'host',
+      'traps',
+    ],
+    ...['a', '10', '192.0.2.1', '$1$salt$hash', '+/='.repeat(14), '"', '=', '-', 'description', 'encapsulation'],
+  ];
+  const line = fc.array(fc.constantFrom(...pieces, ' ', ' ', ' ', '\t', '\0', '\r', '\n'), { maxLength: 14 });
+
+  it('are told apart by the line as a whole', () => {
+    fc.assert(
+      fc.property(
+        line.map((some) => some.join('')),
+        (one) => {
+          const words = wordsOf(unmarked(one));
+          if (!mayBeMasked(one)) assert.deepEqual(masking([])(words), words);
+        },
+      ),
+      { numRuns: 2000 },
+    );
+    for (const plain of [' description Link 7', 'encapsulation dot1q 7', ' ip address 192.0.2.1 255.255.255.0'])
+      assert.ok(!mayBeMasked(plain), plain);
   });
 });
 
