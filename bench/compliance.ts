@@ -7,12 +7,11 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type ComplianceReportEvent, complianceReport } from '../src/domain/configuration-manager/complianceReports.ts';
 import { compared } from '../src/southbound/engines/comparison.ts';
-import { connect } from '../src/store/sqlite/log.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { collecting, memoryOf } from './collecting.ts';
 import { type Findings, inTurn, milliseconds, progress, scale, seconds } from './compare.ts';
 import { hexId, type Kind, kinds, mappings } from './kinds.ts';
-import { writeLog } from './logs.ts';
+import { bytesOf, writeLog } from './logs.ts';
 import { p99, readsDuring } from './moving.ts';
 import { type Service, startService, temporary } from './processes.ts';
 import { ask } from './requests.ts';
@@ -141,16 +140,6 @@ const timed = async (work: () => Promise<unknown>): Promise<number> => {
   return performance.now() - start;
 };
 
-/** The bytes of an event of this topic in a log, on average. */
-const bytesOf = (folder: string, topic: string): number => {
-  const db = connect(join(folder, 'events.db'));
-  const sums = db
-    .prepare('SELECT avg(length(data) + length(metadata)) AS bytes FROM events WHERE type LIKE ?')
-    .get(`%:${topic}`) as { readonly bytes: number };
-  db.close();
-  return sums.bytes;
-};
-
 /** (compliance.running) A run of 1,000 devices, and the requests meanwhile. */
 export const runningPlans = async (): Promise<Findings> => {
   const campus = await controller();
@@ -210,7 +199,7 @@ export const runningPlans = async (): Promise<Findings> => {
   await service.stop();
   await store.close();
   campus.close();
-  const bytes = bytesOf(service.folder, 'complianceReported');
+  const bytes = bytesOf(service.folder, 'complianceReported') / (devices * (2 * scale.rounds + 1));
   const one = (ours: number, theirs: number) => ({ ours: [ours], theirs: [theirs] });
   return {
     comparisons: [

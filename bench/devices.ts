@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { brotliCompressSync } from 'node:zlib';
 import { evaluateDiff } from '../src/southbound/engines/differences.ts';
-import { connect } from '../src/store/sqlite/log.ts';
 import { type Comparison, type Findings, inTurn, milliseconds, seconds } from './compare.ts';
+import { bytesOf } from './logs.ts';
 import { cpuSeconds, type Service, startProgram, startService, temporary } from './processes.ts';
 import type { Calls } from './programs/sshCalls.ts';
 import type { Lab, LabPlaces } from './programs/sshLab.ts';
@@ -18,13 +18,13 @@ import { ready } from './service.ts';
 
 const manager = '/configuration_manager';
 
-/** A configuration with so many lines. `marked` says which are other ones in a version. */
-const configurationOf = (length: number, marked: (n: number) => boolean = () => false, version = 0): string => {
+/** A configuration with so many lines. `versionOf`: the version of the fifth of them that a change can be made to. */
+const configurationOf = (length: number, versionOf: (port: number) => number = () => 0): string => {
   const lines = ['hostname core', 'ntp server 192.0.2.10'];
   for (let port = 0; lines.length < length; port++)
     lines.push(
       `interface Ethernet${port >> 5}/${port & 31}`,
-      ` description Link ${port}${marked(port) ? ` of version ${version}` : ''}`,
+      ` description Circuit ${hash('sha256', `${port} ${versionOf(port)}`, 'hex').slice(0, 12)}`,
       ` ip address 10.${port >> 8}.${port & 255}.1 255.255.255.0`,
       ' mtu 9216',
       ' no shutdown',
@@ -106,7 +106,7 @@ export const changingDevices = async (): Promise<Findings> => {
         );
         if (status === 'complete' && totals.sent === devices) return;
         if (status !== 'running' && status !== 'complete') throw new Error(`${status}: ${JSON.stringify(totals)}`);
-        await pause(20);
+        await pause(100);
       }
     }),
     theirs: measured('theirs', byHand.pid, async (lines) => {
@@ -131,24 +131,15 @@ export const changingDevices = async (): Promise<Findings> => {
 
 const copies = 100;
 
-/** Bytes of all events in a log. */
-const bytesOfLog = (folder: string): number => {
-  const db = connect(join(folder, 'events.db'));
-  const { bytes } = db.prepare('SELECT sum(length(data) + length(metadata)) AS bytes FROM events').get() as {
-    readonly bytes: number;
-  };
-  db.close();
-  return bytes;
-};
-
 /** (devices.copies) The bytes of 100 copies of one device, of which one line of a hundred changes each time. */
 export const copyingDevice = async (): Promise<Findings> => {
-  const texts = Array.from({ length: copies }, (_, version) =>
-    configurationOf(5000, (n) => n % 20 === version % 20, version),
+  // A port has another version each 20 copies, so that one line of a hundred differs from the copy before.
+  const texts = Array.from({ length: copies }, (_, copy) =>
+    configurationOf(5000, (port) => Math.floor((copy + (port % 20)) / 20)),
   );
   let version = 0;
   const server = createServer((_, response) => {
-    response.end(JSON.stringify({ config: texts[version] }));
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify({ config: texts[version] }));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const service = await startWithDevices();
@@ -159,9 +150,9 @@ export const copyingDevice = async (): Promise<Findings> => {
     properties: { baseUrl },
     devices: [{ name: 'pe' }],
   });
-  const before = bytesOfLog(service.folder);
+  const before = bytesOf(service.folder);
   for (; version < copies; version++) await post(service, '/devices/backups', { name: 'pe' });
-  const grown = bytesOfLog(service.folder) - before;
+  const grown = bytesOf(service.folder) - before;
   await service.stop();
   server.close();
   server.closeAllConnections();
@@ -195,14 +186,14 @@ export const diffing = async (): Promise<Findings> => {
   const folder = await temporary();
   const comparisons: Comparison[] = [];
   const versions = {
-    '1 % changed': (n: number) => n % 20 === 7,
-    'a tenth changed': (n: number) => n % 2 === 1,
+    '1 % changed': (port: number) => (port % 20 === 7 ? 1 : 0),
+    'a tenth changed': (port: number) => port % 2,
   };
   const first = configurationOf(lengthOfDiff);
   const before = join(folder, 'before');
   writeFileSync(before, first);
-  for (const [name, marked] of Object.entries(versions)) {
-    const second = configurationOf(lengthOfDiff, marked, 7);
+  for (const [name, versionOf] of Object.entries(versions)) {
+    const second = configurationOf(lengthOfDiff, versionOf);
     const after = join(folder, 'after');
     writeFileSync(after, second);
     const found = await inTurn(`devices.diffs, ${name}`, {

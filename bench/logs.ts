@@ -5,7 +5,7 @@ import { signAll } from '@automation-platform/log-proof';
 import { encode } from '../src/store/event.ts';
 import { proofEvent } from '../src/store/proofEvent.ts';
 import { keysOrNew } from '../src/store/signingKeys.ts';
-import { connect, createTables } from '../src/store/sqlite/log.ts';
+import { connect, connectToRead, createTables, value } from '../src/store/sqlite/log.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { inserter } from '../src/store/sqlite/transactions.ts';
 import { progress, scale } from './compare.ts';
@@ -104,3 +104,12 @@ export const signedLongLog = (): Promise<string> =>
     await store.close();
     return folder;
   })());
+
+/** Bytes of the events in the log of a folder: those of a topic, or all. */
+export const bytesOf = (folder: string, topic?: string): number => {
+  const db = connectToRead(join(folder, 'events.db'));
+  const which = topic === undefined ? '' : ` WHERE type LIKE '%:${topic}'`;
+  const bytes = value(db, `SELECT coalesce(sum(length(data) + length(metadata)), 0) FROM events${which}`);
+  db.close();
+  return Number(bytes);
+};
