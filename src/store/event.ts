@@ -81,7 +81,7 @@ const parsed = (event: StoredEvent, part: 'data' | 'metadata'): unknown => {
 
 /** The events that were parsed last, by position: each follower of the log parses the same ones. */
 const parsedLast: { readonly event: StoredEvent; readonly recorded: Recorded }[] = [];
-const mostParsed = 512;
+const mostParsed = 128;
 const longestParsed = 4096;
 
 /** Parses an event of the log. Throws `BadEvent`. */

@@ -2,7 +2,6 @@ import '../../process/soundJson.ts';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { openLogToRead } from '../open.ts';
-import type { StoredEvent } from '../port.ts';
 import { inWords, isForGood } from '../sqlite/errors.ts';
 import type { LogUrl } from '../url.ts';
 import { found } from './found.ts';
@@ -40,38 +39,44 @@ const opened = async () => {
   const writers = indexers.map(({ writer }) => writer(db));
   let lastPosition = index.lastPlace()?.position ?? 0;
 
-  /** False if another process has written: then the events are read again. */
-  const write = (events: readonly StoredEvent[], position: number): boolean => {
-    const parsed = events.map(indexed);
-    const last = events.at(-1);
+  const begin = (): void => {
+    for (const writer of writers) writer.begin(lastPosition);
+  };
+
+  /** Writes what was collected up to an event. False if another process has written: then the events are read again. */
+  const write = (position: number, event: string): boolean => {
     db.exec('BEGIN IMMEDIATE');
     const others = index.lastPlace()?.position ?? 0;
     // A command of the operator may fill the same file meanwhile.
-    if (others !== lastPosition) {
-      db.exec('ROLLBACK');
-      lastPosition = others;
-      return false;
+    const isOurs = others === lastPosition;
+    if (isOurs) {
+      for (const writer of writers) writer.write();
+      index.setReached({ position, event });
     }
-    for (const add of writers) add(parsed, lastPosition);
-    index.setReached({ position, event: last?.position === position ? last.id : '' });
-    db.exec('COMMIT');
-    lastPosition = position;
-    return true;
+    db.exec(isOurs ? 'COMMIT' : 'ROLLBACK');
+    lastPosition = isOurs ? position : others;
+    return isOurs;
   };
 
   const take = async (target: number): Promise<void> => {
     while (lastPosition < target) {
-      let read: (readonly StoredEvent[])[] = [];
+      begin();
+      let parts = 0;
       for await (const { events, position } of log.readAll(lastPosition, filter)) {
         if (ended) return;
-        read.push(events);
-        if (read.length < partsAtOnce && position < target) continue;
+        for (const event of events) {
+          const one = indexed(event);
+          for (const writer of writers) writer.take(one);
+        }
+        if (++parts < partsAtOnce && position < target) continue;
+        const last = events.at(-1);
         writing = true;
-        const isWritten = write(read.flat(), position);
+        const isWritten = write(position, last?.position === position ? last.id : '');
         writing = false;
         if (!isWritten) break;
-        read = [];
+        parts = 0;
         tell({ reached: lastPosition });
+        begin();
       }
       // A reader of EventStoreDB may be behind the writer for a moment.
       if (lastPosition < target) await pause(behindMs);

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { resourceText, streamsAbout } from '../../domain/engine/resource.ts';
-import { type Metadata, splitStream, splitType } from '../event.ts';
-import type { StoredEvent } from '../port.ts';
+import { splitStream, splitType } from '../event.ts';
 import type { Connection } from '../sqlite/log.ts';
 import type { Indexed, Indexer } from './indexer.ts';
 
@@ -42,19 +41,21 @@ export const hiddenCategories = [
   'series',
 ];
 
-const termsOf = ({ stream, type }: StoredEvent, metadata: Metadata | undefined): ReadonlySet<Term> => {
+/** Calls `add` with each term of an event; with some perhaps twice. */
+const addTerms = ({ event: { stream, type }, metadata }: Indexed, add: (term: Term) => void): void => {
   const { category, id } = splitStream(stream);
-  const resource = resourceText({ kind: streamsAbout[category] ?? category, id });
   const { source, topic } = splitType(type);
-  const terms = new Set([everything, termOf('resource', resource), termOf('source', source), termOf('topic', topic)]);
-  const add = (by: FoundBy, value: unknown): void => {
-    if (typeof value === 'string' && value !== '') terms.add(termOf(by, value));
+  const addText = (by: FoundBy, value: unknown): void => {
+    if (typeof value === 'string' && value !== '') add(termOf(by, value));
   };
-  add('actor', metadata?.actor?.id);
-  add('operation', metadata?.operation);
-  add('request', metadata?.requestId);
-  if (metadata?.$correlationId !== metadata?.requestId) add('request', metadata?.$correlationId);
-  return terms;
+  add(everything);
+  add(termOf('resource', resourceText({ kind: streamsAbout[category] ?? category, id })));
+  add(termOf('source', source));
+  add(termOf('topic', topic));
+  addText('actor', metadata?.actor?.id);
+  addText('operation', metadata?.operation);
+  addText('request', metadata?.requestId);
+  if (metadata?.$correlationId !== metadata?.requestId) addText('request', metadata?.$correlationId);
 };
 
 const mostInRow = 512;
@@ -63,14 +64,9 @@ type Row = [last: number, distances: string];
 
 /** The row of ascending positions: the last one, and the distances from each to the one before, the last first. */
 const rowOf = (positions: readonly number[]): Row => {
-  const [last = 0, ...others] = positions.toReversed();
-  let after = last;
-  const distances = others.map((position) => {
-    const distance = after - position;
-    after = position;
-    return distance;
-  });
-  return [last, distances.join()];
+  const distances: number[] = [];
+  for (let at = positions.length - 1; at > 0; at--) distances.push(positions[at]! - positions[at - 1]!);
+  return [positions.at(-1) ?? 0, distances.join()];
 };
 
 /** The positions of a row in descending order. */
@@ -97,20 +93,26 @@ export const found: Indexer = {
   ) STRICT, WITHOUT ROWID;`,
   writer: (db) => {
     const put = db.prepare('INSERT INTO found VALUES (?, ?, ?)');
-    return (events: readonly Indexed[]) => {
-      const positionsOf = new Map<Term, number[]>();
-      for (const { event, metadata } of events) {
-        if (hiddenCategories.includes(splitStream(event.stream).category)) continue;
-        for (const term of termsOf(event, metadata)) {
+    const positionsOf = new Map<Term, number[]>();
+    return {
+      begin: () => positionsOf.clear(),
+      take: (one) => {
+        const { stream, position } = one.event;
+        if (hiddenCategories.includes(splitStream(stream).category)) return;
+        addTerms(one, (term) => {
           const positions = positionsOf.get(term);
-          if (positions) positions.push(event.position);
-          else positionsOf.set(term, [event.position]);
+          if (!positions) positionsOf.set(term, [position]);
+          else if (positions.at(-1) !== position) positions.push(position);
+        });
+      },
+      write: () => {
+        // In the order of the table, one row is beside the other.
+        for (const term of Float64Array.from(positionsOf.keys()).sort()) {
+          const positions = positionsOf.get(term)!; // the term is a key
+          for (let at = 0; at < positions.length; at += mostInRow)
+            put.run(term, ...rowOf(positions.slice(at, at + mostInRow)));
         }
-      }
-      // In the order of the table, one row is beside the other.
-      for (const [term, positions] of [...positionsOf].sort(([a], [b]) => a - b))
-        for (let at = 0; at < positions.length; at += mostInRow)
-          put.run(term, ...rowOf(positions.slice(at, at + mostInRow)));
+      },
     };
   },
 };

@@ -10,11 +10,17 @@ export type Indexed = { readonly event: StoredEvent; readonly metadata: Metadata
 export type Indexer = {
   /** The statements that make the tables. Another text than before makes the whole index anew. */
   readonly schema: string;
-  /**
-   * Makes the function that writes what the tables keep of the events that follow `after`. It runs in a transaction,
-   * with events in the order of the log, each once.
-   */
-  readonly writer: (db: Connection) => (events: readonly Indexed[], after: number) => void;
+  readonly writer: (db: Connection) => Writer;
+};
+
+/** Collects what the tables of an indexer keep of some events, and writes it. */
+export type Writer = {
+  /** Forgets what was collected. The next events follow this position. */
+  readonly begin: (after: number) => void;
+  /** Takes an event: each once, in the order of the log. It keeps no part of the event, since there may be thousands. */
+  readonly take: (event: Indexed) => void;
+  /** Writes what was collected; within a transaction. */
+  readonly write: () => void;
 };
 
 /** The event with its metadata, parsed once for all tables. Never throws. */

@@ -21,21 +21,22 @@ export const times: Indexer = {
   writer: (db) => {
     const newest = db.prepare('SELECT after, last, events, earliest, latest FROM blocks ORDER BY after DESC LIMIT 1');
     const put = db.prepare('INSERT OR REPLACE INTO blocks VALUES (?, ?, ?, ?, ?)');
-    let block: Block | undefined;
-    const write = (): void => {
-      if (block) put.run(block.after, block.last, block.events, block.earliest, block.latest);
-    };
-    return (events, after) => {
-      const row = newest.get() as BlockRow | undefined;
-      block = row && { after: row[0], last: row[1], events: row[2], earliest: row[3], latest: row[4] };
-      let before = after;
-      for (const one of events) {
+    let blocks: Block[] = [];
+    let before = 0;
+    return {
+      begin: (after) => {
+        const row = newest.get() as BlockRow | undefined;
+        blocks = row ? [{ after: row[0], last: row[1], events: row[2], earliest: row[3], latest: row[4] }] : [];
+        before = after;
+      },
+      take: (one) => {
         const time = timeOf(one);
         const { position } = one.event;
         if (time !== undefined) {
+          let block = blocks.at(-1);
           if (!block || block.events === eventsInBlock) {
-            write();
             block = { after: before, last: position, events: 0, earliest: time, latest: time };
+            blocks.push(block);
           }
           block.last = position;
           block.events++;
@@ -43,8 +44,10 @@ export const times: Indexer = {
           block.latest = Math.max(block.latest, time);
         }
         before = position;
-      }
-      write();
+      },
+      write: () => {
+        for (const { after, last, events, earliest, latest } of blocks) put.run(after, last, events, earliest, latest);
+      },
     };
   },
 };

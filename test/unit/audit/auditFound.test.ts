@@ -9,7 +9,7 @@ import { auditIndex } from '../../../src/store/auditIndex/auditIndex.ts';
 import { found } from '../../../src/store/auditIndex/found.ts';
 import { indexed } from '../../../src/store/auditIndex/indexer.ts';
 import type { NewEvent, StoredEvent } from '../../../src/store/port.ts';
-import { openFile } from '../../../src/store/sqlite/log.ts';
+import { type Connection, openFile } from '../../../src/store/sqlite/log.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
 
 const eventBy = (actor: string): NewEvent => {
@@ -41,6 +41,16 @@ const allPages = async (sources: AuditSources, wanted: Parameters<typeof findEve
   }
 };
 
+/** A function that writes an event into the tables of terms. */
+const writerOf = (db: Connection) => {
+  const { begin, take, write } = found.writer(db);
+  return (event: StoredEvent): void => {
+    begin(event.position - 1);
+    take(indexed(event));
+    write();
+  };
+};
+
 describe('a search of the log', function () {
   this.timeout(300_000);
 
@@ -48,7 +58,7 @@ describe('a search of the log', function () {
     const count = 6000;
     const db = openFile(':memory:', { timeout: 0 });
     db.exec(found.schema);
-    const write = found.writer(db);
+    const write = writerOf(db);
     const template = eventBy('a');
     const at = (position: number): StoredEvent => ({
       ...template,
@@ -57,7 +67,7 @@ describe('a search of the log', function () {
       position,
     });
     db.exec('BEGIN');
-    for (let position = 1; position <= count; position++) write([indexed(at(position))], position - 1);
+    for (let position = 1; position <= count; position++) write(at(position));
     db.exec('COMMIT');
     let read = 0;
     const sources: AuditSources = {
@@ -86,14 +96,12 @@ describe('a search of the log', function () {
   it('by a source alone looks at the events of that source', async () => {
     const db = openFile(':memory:', { timeout: 0 });
     db.exec(found.schema);
-    const write = found.writer(db);
+    const write = writerOf(db);
     const events = Array.from({ length: 5000 }, (_, n): StoredEvent => {
       const source = n % 1000 === 7 ? 'itsm' : '@platform/operations-manager';
       return { ...eventBy('a'), type: `${source}:noted`, stream: `publishedEvent-${n}`, revision: 0, position: n + 1 };
     });
-    events.forEach((event, n) => {
-      write([indexed(event)], n);
-    });
+    events.forEach(write);
     let read = 0;
     const sources: AuditSources = {
       log: {
