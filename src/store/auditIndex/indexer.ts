@@ -14,7 +14,7 @@ export type Indexer = {
 };
 
 /** Collects what the tables of an indexer keep of some events, and writes it. */
-export type Writer = {
+type Writer = {
   /** Forgets what was collected. The next events follow this position. */
   readonly begin: (after: number) => void;
   /** Takes an event: each once, in the order of the log. It keeps no part of the event, since there may be thousands. */
