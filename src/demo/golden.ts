@@ -100,7 +100,7 @@ export const checkSteps: readonly ((values: Kept) => Step)[] = [
     path: '/operations-manager/triggers',
     body: {
       ...{ type: 'schedule', name: 'Check the lab each night', enabled: true, formId: null, formData: {} },
-      ...{ actionType: 'automations', actionId: labCheck, firstRunAt: Date.UTC(2027, 0, 3, 2), repeatUnit: 'day' },
+      ...{ actionType: 'automations', actionId: labCheck, firstRunAt: Date.UTC(2026, 0, 3, 2), repeatUnit: 'day' },
       ...{ repeatFrequency: 1, repeatInterval: 86_400_000, processMissedRuns: 'last', legacyWrapper: false },
     },
   }),
