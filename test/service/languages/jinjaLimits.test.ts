@@ -140,11 +140,16 @@ describe('the limits of templates', () => {
   /** Renders a template that may use these. */
   const renderWith = (template: string, find: Rendering['find'], { signal } = new AbortController()): Promise<string> =>
     renderer.render(template, {}, { account: 'somebody', name: 'main', signal, find });
-  beforeEach(() => {
-    // A busy machine may have no time for an engine for long.
+  // A busy machine may have no time for an engine for long.
+  const begin = (): void => {
     renderer = engines(undefined, { ...usualLimits, wallMs: 300_000 });
-  });
-  afterEach(() => renderer.close());
+  };
+  const beginAnew = async (): Promise<void> => {
+    await renderer.close();
+    begin();
+  };
+  before(begin);
+  after(() => renderer.close());
 
   const refused = (template: string, reason: RegExp): Promise<void> =>
     assert.rejects(render(template), (error: unknown) => {
@@ -192,6 +197,7 @@ describe('the limits of templates', () => {
   it('a render is not late because the machine has no time for it', async function () {
     const children = `/proc/${process.pid}/task/${process.pid}/children`;
     if (!existsSync(children)) this.skip();
+    await beginAnew();
     const childrenNow = (): readonly string[] => readFileSync(children, 'utf8').trim().split(' ');
     const before = childrenNow();
     await render('');
@@ -217,7 +223,7 @@ describe('the limits of templates', () => {
     const before = order.length;
     assert.equal(await render('{{ 1 }}', {}, 'other'), '1');
     assert.ok(order.length - before <= 3, `${order.length - before} went first`);
-    await renderer.close();
+    await beginAnew();
     await Promise.all(bombs);
   });
 
@@ -262,6 +268,7 @@ describe('the limits of templates', () => {
   });
 
   it('too many that wait are turned away, of one account and in all', async () => {
+    await beginAnew();
     const many = (account: string, count: number) =>
       Promise.allSettled(Array.from({ length: count }, () => render('x', {}, account)));
     const away = (outcomes: readonly PromiseSettledResult<string>[]) =>
@@ -284,6 +291,7 @@ describe('the limits of templates', () => {
       render('x'),
       (error: unknown) => error instanceof RequestError && error.code === 'unavailable',
     );
+    begin();
   });
 
   it('the engine asks for the templates that a template uses, each once', async () => {
@@ -376,5 +384,5 @@ describe('the limits of templates', () => {
     );
   });
 
-  it('a renderer that renders nothing costs nothing to close', () => renderer.close());
+  it('a renderer that renders nothing costs nothing to close', () => engines().close());
 });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { rmSync, statSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { type Server, startProgram, startServer, temporaryFolder } from '../../support/process.ts';
+import { type Server, startServer, temporaryFolder } from '../../support/process.ts';
 import { until } from '../../support/until.ts';
 
 describe('the program', function () {
@@ -22,62 +22,6 @@ describe('the program', function () {
     for (const server of servers) await server.stop('SIGKILL');
     servers.clear();
     rmSync(folder, { recursive: true, force: true });
-  });
-
-  it('names all wrong settings at once and exits with 1', async () => {
-    const program = startProgram([], {
-      PORT: 'eighty',
-      LOG_LEVEL: 'loud',
-      READSTORE_URL: 'mongodb://x',
-      SECRET_KEY: 'short',
-      EVENTSTORE_URL: 'esdb://node:secret@localhost?tls=false',
-      ESDB_PORT: 'x',
-      TLS_CERT_FILE: '/nowhere',
-      ADMIN_PASSWORD: 'x',
-      TRUST_PROXY: '10.0.0.0/40',
-    });
-    assert.equal(await program.ended, 1);
-    for (const name of [
-      'PORT',
-      'LOG_LEVEL',
-      'READSTORE_URL',
-      'SECRET_KEY',
-      'EVENTSTORE_URL',
-      'ESDB_PORT',
-      'TLS_CERT_FILE',
-      'TLS_KEY_FILE',
-      'ADMIN_PASSWORD',
-      'TRUST_PROXY',
-    ])
-      assert.match(program.output().err, new RegExp(`^ +${name} `, 'm'));
-    assert.doesNotMatch(program.output().err, /short|node:|:secret/, 'a secret is not repeated');
-  });
-
-  it('lists its settings', async () => {
-    const program = startProgram(['--help'], {});
-    assert.equal(await program.ended, 0);
-    for (const name of [
-      'HOST',
-      'PORT',
-      'DATA_DIR',
-      'ADMIN_PASSWORD',
-      'EVENTSTORE_URL',
-      'ESDB_PORT',
-      'ESDB_HOST',
-      'READSTORE_URL',
-      'LOG_LEVEL',
-      'MAX_BODY_BYTES',
-      'MAX_IMPORT_BYTES',
-      'READ_WAIT_MS',
-      'TRIGGER_FILTERS',
-      'SECRET_KEY',
-      'AUDIT_KEY',
-      'AUDIT_ANCHOR',
-      'TLS_CERT_FILE',
-      'TLS_KEY_FILE',
-      'TRUST_PROXY',
-    ])
-      assert.match(program.output().out, new RegExp(`^ +${name} `, 'm'));
   });
 
   it('makes up the password of admin at the first start, says it once, and keeps its files to itself', async () => {

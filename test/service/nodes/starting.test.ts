@@ -208,7 +208,7 @@ describe('the start', () => {
       '  READSTORE_URL must be memory: or redis://',
     ));
 
-  for (const entry of ['main.ts', 'demo/main.ts']) {
+  for (const entry of sampled(['main.ts', 'demo/main.ts'], 1)) {
     it(`logs a line for each step of the life of ${entry}`, async () => {
       const program = startProgram([], { PORT: '0', ESDB_PORT: '', DATA_DIR: folder, LOG_LEVEL: 'info' }, { entry });
       await printed(program, /listens on/);
