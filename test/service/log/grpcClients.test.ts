@@ -16,6 +16,7 @@ for (const [name, protocol] of Object.entries(libraries)) {
   describe(`${name} can`, () => {
     let log: GrpcLog;
     let program: ChildProcess;
+    let ended: Promise<unknown>;
     const start = (): ChildProcess =>
       fork(new URL('../../support/clientProgram.ts', import.meta.url), [name], {
         execArgv: fromSource(),
@@ -28,7 +29,7 @@ for (const [name, protocol] of Object.entries(libraries)) {
       program.send({ step, urls } satisfies Ask);
       const [{ failure }] = await Promise.race([
         once(program, 'message'),
-        once(program, 'exit').then(() => [{ failure: 'it has ended' }]),
+        ended.then(() => [{ failure: 'it has ended' }]),
       ]);
       assert.equal(failure, undefined, failure);
       assert.deepEqual(to.reported, []);
@@ -36,9 +37,9 @@ for (const [name, protocol] of Object.entries(libraries)) {
     before(async () => {
       log = await openGrpcLog();
       program = start();
+      ended = once(program, 'exit');
     });
     after(async () => {
-      const ended = once(program, 'exit');
       program.kill('SIGKILL');
       await ended;
       await log.close();

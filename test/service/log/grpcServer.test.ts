@@ -48,10 +48,12 @@ const take = async <T>(stream: AsyncIterable<T>, count = Infinity): Promise<T[]>
 
 describe('the log by the protocol of EventStoreDB', () => {
   let log: GrpcLog;
-  let clients: EventStoreDBClient[];
+  /** By the URL with account and password. A client costs as much as some tests of it. */
+  const clients = new Map<string, EventStoreDBClient>();
   const connect = (account?: string, password?: string, to: GrpcLog = log): EventStoreDBClient => {
-    const client = EventStoreDBClient.connectionString(to.url(account, password));
-    clients.push(client);
+    const url = to.url(account, password);
+    const client = clients.get(url) ?? EventStoreDBClient.connectionString(url);
+    clients.set(url, client);
     return client;
   };
   /** The head when the test began. */
@@ -62,13 +64,11 @@ describe('the log by the protocol of EventStoreDB', () => {
       log = await openGrpcLog();
     });
     beforeEach(async () => {
-      clients = [];
       head = await log.store.head();
     });
-    afterEach(async () => {
-      await Promise.all(clients.map((client) => client.dispose()));
-    });
     close(async () => {
+      await Promise.all([...clients.values()].map((client) => client.dispose()));
+      clients.clear();
       await log.close();
       assert.deepEqual(log.reported, []);
     });
@@ -319,7 +319,7 @@ describe('the log by the protocol of EventStoreDB', () => {
     });
     it('of many at once to one stream are all stored', async () => {
       const stream = foreignStream();
-      const several = [connect(), connect(), connect()];
+      const several = [connect('node'), connect('writer'), connect()];
       await Promise.all(Array.from({ length: 90 }, (_, n) => several[n % 3]!.appendToStream(stream, note(n))));
       assert.equal((await gather(log.store.read(stream))).length, 90);
     });
@@ -464,7 +464,7 @@ describe('the log by the protocol of EventStoreDB', () => {
         connect('stranger'),
         EventStoreDBClient.connectionString(log.url().replace(/node:[^@]*@/, '')),
       ];
-      clients.push(strangers[2]!);
+      clients.set('without TLS', strangers[2]!);
       for (const client of strangers) {
         await assert.rejects(
           client.appendToStream(newStream(), ownEvent(), { expectedRevision: 'no_stream' }),
@@ -914,7 +914,7 @@ describe('the log by the protocol of EventStoreDB', () => {
     useLog(before, after);
     it('is sent to the one member', async () => {
       const client = EventStoreDBClient.connectionString(log.url().replace('esdb:', 'esdb+discover:'));
-      clients.push(client);
+      clients.set('discovering', client);
       assert.equal((await take(client.readStream('log-identity'))).length, 1);
     });
   });
