@@ -46,14 +46,6 @@ describe('group mappings: over HTTP', () => {
     }
   });
 
-  it('deletes, and answers 404 from then on', async () => {
-    await patch('ldap', 'gone', ['a']);
-    const done = await ask('DELETE', '/group-mappings/ldap/gone');
-    assert.deepEqual([done.status, done.body.status, done.body.data.externalGroup], [200, 'OK', 'gone']);
-    for (const method of ['GET', 'DELETE']) assert.equal((await ask(method, '/group-mappings/ldap/gone')).status, 404);
-    assert.equal((await patch('ldap', 'gone', ['a'])).body.status, 'Created');
-  });
-
   it('lists by external group, then provenance, with an exact total', async () => {
     for (const [provenance, name] of [
       ['sso', 'list-b'],

@@ -67,13 +67,6 @@ describe('Triggers over HTTP', () => {
     assert.deepEqual(ok(await service.ask('GET', `${path}/Changing`)).data, data);
   });
 
-  it('are deleted, and not there afterwards: 404', async () => {
-    const { _id } = await make({ name: 'Deleted' });
-    assert.equal(ok(await service.ask('DELETE', `${path}/Deleted`)).data._id, _id);
-    for (const method of ['GET', 'PATCH', 'DELETE'])
-      refused(await service.ask(method, `${path}/${_id}`, method === 'PATCH' ? {} : undefined), 404);
-  });
-
   it('are imported with ids, times and authors', async () => {
     const document = {
       ...(await make({ name: 'Imported' })),
