@@ -4,6 +4,7 @@ import type { Filters } from '@automation-platform/bounded-schemas';
 import { fingerprintOf, type SigningKeys } from '@automation-platform/log-proof';
 import type { Logger } from 'pino';
 import { withinToken } from '../commands/authorization/tokens.ts';
+import { parsing } from '../commands/configuration-manager/configurationParsers.ts';
 import { deviceCopies } from '../commands/configuration-manager/deviceBackups.ts';
 import { deviceChanges } from '../commands/configuration-manager/deviceChanges.ts';
 import { deviceConfirmations } from '../commands/configuration-manager/deviceConfirmations.ts';
@@ -328,8 +329,16 @@ const mostInLine = 256;
 /** Opens the ways out: devices, webhooks of agents, directories, and the engines of templates and expressions. */
 export const openWaysOut = ({ config, node, settings }: WaysNeeds) => {
   const guard = outbound({ allowed: config.OUTBOUND_ALLOW, stores: hostsOfStores(config) });
-  const renderer = engines(() => settings.current().transformationWorkerCount);
-  settings.onChange(renderer.resize);
+  const engine = engines(() => settings.current().transformationWorkerCount);
+  const parsed = parsing(node.tools);
+  const renderer = {
+    ...engine,
+    compare: parsed(engine.compare),
+    specify: parsed(engine.specify),
+    generate: parsed(engine.generate),
+    translate: parsed(engine.translate),
+  };
+  settings.onChange(engine.resize);
   node.transformBy(renderer.transform);
   const simulator = engines(() => 1, simulationLimits);
   const copies = deviceCopies({

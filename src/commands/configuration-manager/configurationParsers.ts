@@ -86,6 +86,15 @@ export const configurationParserKind: Kind = {
   restore: { there: by(updateConfigurationParser), gone: by(createConfigurationParser) },
 };
 
+/** Makes work on golden texts and configurations that adds the parser of the type of devices, as it is now, to what it is told. */
+export const parsing =
+  (tools: Pick<Tools, 'query'>) =>
+  <Run extends { readonly deviceType: string }, Evaluation, Result>(
+    work: (run: Run, evaluation: Evaluation) => Promise<Result>,
+  ) =>
+  async (run: Run, evaluation: Evaluation): Promise<Result> =>
+    work({ ...run, ...(await parserOf(run.deviceType, tools)) }, evaluation);
+
 /** The parser of a type of devices as it is now, as a member of a comparison; none for types that are built in or unknown. */
 export const parserOf = async (
   deviceType: string,

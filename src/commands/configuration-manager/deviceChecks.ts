@@ -17,7 +17,6 @@ import type { ReadModel } from '../../projections/engine/port.ts';
 import { inventories, type NodeDoc, nodes } from '../../projections/inventory-manager/inventories.ts';
 import type { Tools } from '../engine/define.ts';
 import { queryAll } from '../engine/tools.ts';
-import { parserOf } from './configurationParsers.ts';
 import { linesOf } from './deviceConfigurations.ts';
 
 type Variables = Readonly<Record<string, unknown>>;
@@ -153,7 +152,6 @@ export const deviceChecks = ({ tools, digest, compare, ...others }: Needs) => {
               texts,
               deviceType,
               configuration,
-              ...(await parserOf(deviceType, tools)),
               ...openVariables(golden.variables),
               ...defined({ grading }),
             }),

@@ -274,47 +274,19 @@ export const setNodeText = (
   return [{ topic: 'treeNodeTextSet', data }];
 };
 
-export const sealNodeText = (input: NodeText, { versions }: TreeState, seal: Seal): NodeText =>
-  input.variables === undefined
-    ? input
-    : {
-        ...input,
-        variables: sealVariablesOf(
-          { variables: input.variables, version: input.version, path: '/data/variables' },
-          versions,
-          seal,
-        ),
-      };
-
 type Variables = { readonly version: string; readonly variables: Readonly<Record<string, unknown>> };
 
-/** Variables, with those of their version before. */
-type Sealing = { readonly variables: Variables['variables']; readonly version: string; readonly path: string };
+/** Seals the secrets among the variables, with those that their version had before. `path`: of the variables. */
+const sealAt =
+  (path: string) =>
+  <V extends Partial<Variables> & Pick<Variables, 'version'>>(input: V, { versions }: TreeState, seal: Seal): V => {
+    if (input.variables === undefined) return input;
+    const before = versions.find(({ name }) => name === input.version)?.variables;
+    return { ...input, variables: sealSecrets(input.variables, before, seal, path) };
+  };
 
-const sealVariablesOf = ({ variables, version, path }: Sealing, versions: readonly TreeVersion[], seal: Seal) =>
-  sealSecrets(
-    variables,
-    versions.find(({ name }) => name === version)?.variables,
-    seal,
-    path,
-  ) as Variables['variables'];
-
-/** The variables with sealed secrets. */
-export const sealVariables = <V extends { readonly version: string; readonly variables?: Variables['variables'] }>(
-  input: V,
-  { versions }: TreeState,
-  seal: Seal,
-): V =>
-  input.variables === undefined
-    ? input
-    : {
-        ...input,
-        variables: sealVariablesOf(
-          { variables: input.variables, version: input.version, path: '/variables' },
-          versions,
-          seal,
-        ),
-      };
+export const sealVariables = sealAt('/variables');
+export const sealNodeText = sealAt('/data/variables');
 
 /** The variables that are new or have another value. */
 const newsIn = (variables: Variables['variables'], before: Variables['variables']): Variables['variables'] =>

@@ -1,6 +1,5 @@
 import type { Members } from '@automation-platform/json';
 import { Type } from 'typebox';
-import { parserOf } from '../../commands/configuration-manager/configurationParsers.ts';
 import { deviceFacts } from '../../commands/configuration-manager/deviceChecks.ts';
 import { groupMembers } from '../../commands/configuration-manager/groupMembers.ts';
 import { queryAll } from '../../commands/engine/tools.ts';
@@ -57,10 +56,9 @@ const textRoutes: readonly Route[] = [
       lines,
       Type.Object({ template: Type.String({ description: 'The text, in Jinja2' }), lines }, { description: 'Text' }),
     ]),
-    run: async ({ body: { nativeConfig, deviceType, options = {} }, actor, abandoned }, { renderer, tools }) => {
+    run: async ({ body: { nativeConfig, deviceType, options = {} }, actor, abandoned }, { renderer }) => {
       refuseType(deviceType, '/deviceType');
-      const run = { nativeConfig, deviceType, ...(await parserOf(deviceType, tools)) };
-      const outcome = await renderer.generate(run, { account: actor.id, signal: abandoned() });
+      const outcome = await renderer.generate({ nativeConfig, deviceType }, { account: actor.id, signal: abandoned() });
       if ('reason' in outcome)
         throw new RequestError('invalid', `The configuration cannot be read: line ${outcome.line}: ${outcome.reason}`, {
           faults: [{ message: outcome.reason, line: outcome.line, path: '/nativeConfig' }],
@@ -95,7 +93,7 @@ const textRoutes: readonly Route[] = [
       const line = lineAt(version.root, nodePath, '/nodePath');
       const texts = line.map(({ template = '' }) => template);
       const variables = maskSecrets(version.variables) as typeof version.variables;
-      const run = { texts, variables, deviceType, ...(await parserOf(deviceType, service.tools)) };
+      const run = { texts, variables, deviceType };
       const outcome = await service.renderer.translate(run, { account: actor.id, signal: abandoned() });
       if ('config' in outcome) return { body: outcome };
       const node = line[outcome.text]?.name;

@@ -1,5 +1,4 @@
 import { type Static, Type } from 'typebox';
-import { parserOf } from '../../commands/configuration-manager/configurationParsers.ts';
 import { setTreeNodeText } from '../../commands/configuration-manager/trees.ts';
 import { type Checked, specLineSchema } from '../../domain/configuration-manager/complianceReports.ts';
 import { refuseText } from '../../domain/configuration-manager/treeChanges.ts';
@@ -28,12 +27,11 @@ export const readText = async (
   { template, variables }: Text,
   { deviceType }: TreeState,
   { actor, abandoned }: Call,
-  { renderer, tools }: Service,
+  { renderer }: Service,
 ): Promise<Specified | undefined> => {
   if (deviceType === 'json') return undefined;
-  const type = deviceType ?? '';
   const visible = maskSecrets(variables) as Text['variables'];
-  const run = { template, variables: visible, deviceType: type, ...(await parserOf(type, tools)) };
+  const run = { template, variables: visible, deviceType: deviceType ?? '' };
   try {
     return await renderer.specify(run, { account: actor.id, signal: abandoned() });
   } catch (error) {
