@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { objectId, time } from '../engine/authors.ts';
 import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
-import { name, orNull } from '../engine/schemas.ts';
+import { closed, name, orNull } from '../engine/schemas.ts';
 import { nothing, object, text, textOrNull, texts, topicsOf, typed, whole } from '../engine/topics.ts';
 import { gradingSchema as grading } from './planSchemas.ts';
 
@@ -170,11 +170,11 @@ const nodePath = Type.Optional(
 );
 
 /** The checks of copies. */
-export const copyChecksSchema = Type.Object(
+export const copyChecksSchema = closed(
   {
-    treeInfo: Type.Object(
+    treeInfo: closed(
       { treeId: name('Id or name of the tree'), version: name('Name of the version'), nodePath },
-      { additionalProperties: false, description: 'The node' },
+      { description: 'The node' },
     ),
     backupIds: Type.Array(name('Id of a copy'), {
       minItems: 1,
@@ -183,11 +183,11 @@ export const copyChecksSchema = Type.Object(
       description: 'Copies of configurations',
     }),
   },
-  { additionalProperties: false, title: 'CopyChecks', description: 'Copies to check, and against which node' },
+  { title: 'CopyChecks', description: 'Copies to check, and against which node' },
 );
 
 /** The checks of a run that follows no plan. */
-export const checksSchema = Type.Object(
+export const checksSchema = closed(
   {
     treeId: name('Id or name of the tree'),
     version: name('Name of the version'),
@@ -198,7 +198,7 @@ export const checksSchema = Type.Object(
     ),
     variables: Type.Optional(Type.Object({}, { additionalProperties: true, description: 'Variables by name' })),
   },
-  { additionalProperties: false, title: 'ComplianceChecks', description: 'Devices to check, and against which node' },
+  { title: 'ComplianceChecks', description: 'Devices to check, and against which node' },
 );
 /** `backupIds`: copies that are checked in place of devices. */
 export type Checks = Static<typeof checksSchema> & { readonly backupIds?: readonly string[] };

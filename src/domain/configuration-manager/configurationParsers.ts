@@ -6,7 +6,7 @@ import { changesBetween, same } from '../engine/changes.ts';
 import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
 import { type Fault, RequestError, refuseFaults } from '../engine/requestError.ts';
-import { name, orNull } from '../engine/schemas.ts';
+import { closed, name, orNull } from '../engine/schemas.ts';
 import { nothing, text, topicsOf, typed } from '../engine/topics.ts';
 
 const members = {
@@ -26,19 +26,19 @@ const { name: nameMember, template, lexRules } = members;
 const optional = { lexRules: Type.Optional(lexRules) };
 
 /** The body of `createConfigurationParser`. */
-export const newParserSchema = Type.Object(
+export const newParserSchema = closed(
   { name: nameMember, template, ...optional },
-  { additionalProperties: false, title: 'NewConfigurationParser', description: 'New parser' },
+  { title: 'NewConfigurationParser', description: 'New parser' },
 );
 export type NewParser = Static<typeof newParserSchema>;
 
-export const parserChangesSchema = Type.Object(
+export const parserChangesSchema = closed(
   { name: Type.Optional(nameMember), template: Type.Optional(template), ...optional },
-  { additionalProperties: false, title: 'ConfigurationParserChanges', description: 'Changes of a parser' },
+  { title: 'ConfigurationParserChanges', description: 'Changes of a parser' },
 );
 
 /** A parser in an import. Ids, times and authors of exports are taken. */
-export const parserItemSchema = Type.Object(
+export const parserItemSchema = closed(
   {
     id: Type.Optional(objectId('Id')),
     _id: Type.Optional(objectId('Id')),
@@ -47,7 +47,7 @@ export const parserItemSchema = Type.Object(
     ...Type.Partial(Type.Object(authored)).properties,
     updated: Type.Optional(authored.lastUpdated),
   },
-  { additionalProperties: false, title: 'ConfigurationParserItem', description: 'Parser to take in' },
+  { title: 'ConfigurationParserItem', description: 'Parser to take in' },
 );
 
 /** A parser in answers. */

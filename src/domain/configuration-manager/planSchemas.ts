@@ -2,12 +2,12 @@ import { type Static, Type } from 'typebox';
 import { gbacInput, gbacSchema } from '../authorization/gbac.ts';
 import { authored, authoredByPeople, objectId } from '../engine/authors.ts';
 import type { SchemaData } from '../engine/core.ts';
-import { name } from '../engine/schemas.ts';
+import { closed, name } from '../engine/schemas.ts';
 
 const texts = (description: string) => Type.Optional(Type.Array(Type.String(), { description }));
 
 /** A node of a compliance plan. Tree, version and nodeId together identify it. */
-const planNodeSchema = Type.Object(
+const planNodeSchema = closed(
   {
     treeId: name('Id of the golden configuration tree'),
     version: name('Version of the tree'),
@@ -17,7 +17,7 @@ const planNodeSchema = Type.Object(
     deviceGroups: texts('Groups of devices to check'),
     tasks: texts('Tasks'),
   },
-  { additionalProperties: false, title: 'PlanNode', description: 'Node of a compliance plan' },
+  { title: 'PlanNode', description: 'Node of a compliance plan' },
 );
 export type PlanNode = SchemaData<typeof planNodeSchema>;
 
@@ -29,15 +29,12 @@ const benchmark = (grade: string) =>
   Type.Number({ minimum: 0, maximum: 100, description: `The lowest score of the grade ${grade}` });
 
 /** How scores and grades are computed. */
-export const gradingSchema = Type.Object(
+export const gradingSchema = closed(
   {
-    weights: Type.Object(
-      { error: weight('an error'), warning: weight('a warning'), info: weight('an info') },
-      { additionalProperties: false },
-    ),
-    benchmarks: Type.Object({ pass: benchmark('pass'), review: benchmark('review') }, { additionalProperties: false }),
+    weights: closed({ error: weight('an error'), warning: weight('a warning'), info: weight('an info') }),
+    benchmarks: closed({ pass: benchmark('pass'), review: benchmark('review') }),
   },
-  { additionalProperties: false, title: 'Grading', description: 'How scores and grades are computed' },
+  { title: 'Grading', description: 'How scores and grades are computed' },
 );
 
 const grading = Type.Union([gradingSchema, Type.Null()], {
@@ -57,9 +54,9 @@ const ofPlan = {
   grading,
 };
 
-export const newPlanSchema = Type.Object(
+export const newPlanSchema = closed(
   { name: name('Name, unique among plans'), ...Type.Partial(Type.Object(ofPlan)).properties },
-  { additionalProperties: false, title: 'NewPlan', description: 'New compliance plan' },
+  { title: 'NewPlan', description: 'New compliance plan' },
 );
 
 const optionsOfNew = Type.Partial(Type.Object({ status, ...ofPlan }), {
@@ -69,9 +66,9 @@ const optionsOfNew = Type.Partial(Type.Object({ status, ...ofPlan }), {
 });
 
 /** A new plan in the form of clients: its parts are in `options`. */
-const newPlanWithOptions = Type.Object(
+const newPlanWithOptions = closed(
   { name: newPlanSchema.properties.name, options: optionsOfNew },
-  { additionalProperties: false, title: 'NewPlanWithOptions', description: 'New compliance plan' },
+  { title: 'NewPlanWithOptions', description: 'New compliance plan' },
 );
 
 /** A new plan in either form. */
@@ -82,27 +79,26 @@ export const newPlanInEitherForm = Type.Unsafe<Static<typeof newPlanSchema> | St
 });
 
 /** The input that makes a new plan. */
-export const newPlanInput = Type.Object(
-  { ...newPlanSchema.properties, status: Type.Optional(status) },
-  { additionalProperties: false },
-);
+export const newPlanInput = closed({ ...newPlanSchema.properties, status: Type.Optional(status) });
 
 /** A plan in an import. */
-export const importedPlanSchema = Type.Object(
+export const importedPlanSchema = closed(
   {
     id: Type.Optional(objectId('Id')),
     _id: Type.Optional(objectId('Id')),
     ...newPlanInput.properties,
     ...authoredByPeople,
   },
-  { additionalProperties: false, title: 'ImportedPlan', description: 'Compliance plan, as its GET gives it' },
+  { title: 'ImportedPlan', description: 'Compliance plan, as its GET gives it' },
 );
 
 /** A plan as it was, and when and by whom it was made. */
-export const formerPlanSchema = Type.Object(
-  { ...newPlanSchema.properties, status, created: authored.created, createdBy: authored.createdBy },
-  { additionalProperties: false },
-);
+export const formerPlanSchema = closed({
+  ...newPlanSchema.properties,
+  status,
+  created: authored.created,
+  createdBy: authored.createdBy,
+});
 
 /** The options of `updateCompliancePlan`. Only given parts change. */
 export const planOptionsSchema = Type.Partial(
@@ -111,31 +107,25 @@ export const planOptionsSchema = Type.Partial(
 );
 
 /** Nodes that join a plan. */
-export const newPlanNodesSchema = Type.Object(
-  {
-    nodes: Type.Array(planNodeSchema, {
-      minItems: 1,
-      description: 'Nodes to add; one with the same tree, version and nodeId replaces the earlier one',
-    }),
-  },
-  { additionalProperties: false },
-);
+export const newPlanNodesSchema = closed({
+  nodes: Type.Array(planNodeSchema, {
+    minItems: 1,
+    description: 'Nodes to add; one with the same tree, version and nodeId replaces the earlier one',
+  }),
+});
 
 const { treeId, version, nodeId } = planNodeSchema.properties;
 
 /** Nodes that leave a plan. */
-export const formerPlanNodesSchema = Type.Object(
-  {
-    nodes: Type.Array(
-      Type.Object({ treeId, version, nodeId }, { title: 'FormerPlanNode', description: 'Node of the plan' }),
-      {
-        minItems: 1,
-        description: 'Nodes of the plan; members besides these three do not count',
-      },
-    ),
-  },
-  { additionalProperties: false },
-);
+export const formerPlanNodesSchema = closed({
+  nodes: Type.Array(
+    Type.Object({ treeId, version, nodeId }, { title: 'FormerPlanNode', description: 'Node of the plan' }),
+    {
+      minItems: 1,
+      description: 'Nodes of the plan; members besides these three do not count',
+    },
+  ),
+});
 
 /** A plan in answers. Authors are account ids. */
 export const planSchema = Type.Object(

@@ -157,14 +157,19 @@ export const missingInNodes = (nodes: readonly PlanNode[], present: readonly Pla
     missingSecrets(present.find((one) => alike(one, node))?.variables, `${path}/${i}/variables`),
   );
 
+/** Plans of earlier versions lack these two. */
+const withNumbers = <P extends Pick<PlanContent, 'throttle' | 'grading'>>(plan: P) => ({
+  ...plan,
+  throttle: plan.throttle ?? usualThrottle,
+  grading: plan.grading ?? null,
+});
+
 /** The plan for answers, with both names of its id: secrets among the variables are masked, even those that an earlier version stored in clear. */
 export const maskPlan = <P extends Pick<PlanContent, 'nodes' | 'throttle' | 'grading'> & { readonly _id: string }>(
   plan: P,
 ) => ({
   id: plan._id,
-  ...plan,
-  throttle: plan.throttle ?? usualThrottle,
-  grading: plan.grading ?? null,
+  ...withNumbers(plan),
   nodes: plan.nodes.map((node) => (node.variables ? { ...node, variables: maskNamed(node.variables) } : node)),
 });
 
@@ -210,28 +215,25 @@ const checkStatus = (status: PlanStatus, nodes: readonly PlanNode[], path: strin
     throw new RequestError('conflict', 'A plan without nodes cannot be active', { path });
 };
 
-export const create = (
-  _: PlanState,
+/** The content of a whole plan. Throws for nodes, groups and benchmarks that no plan may have. */
+const contentOf = (
   { name, description = '', status = 'draft', nodes = [], gbac, throttle, grading }: Static<typeof newPlanInput>,
-  { refs }: Context<PlanRefs>,
-): readonly PlanEvent[] => {
+  refs: PlanRefs,
+): PlanContent => {
   refuseGrading(grading, '/grading');
   const lists = gbacOf(gbac, everybody, refs.unknownGroups);
   checkNodes(nodes, refs, '/nodes');
-  checkStatus(status, nodes, '/status');
-  return [
-    {
-      topic: 'planCreated',
-      data: {
-        name,
-        description,
-        status,
-        nodes: withNodes([], nodes),
-        gbac: lists,
-        ...defined({ throttle, grading }),
-      },
-    },
-  ];
+  return { name, description, status, nodes: withNodes([], nodes), gbac: lists, ...defined({ throttle, grading }) };
+};
+
+export const create = (
+  _: PlanState,
+  input: Static<typeof newPlanInput>,
+  { refs }: Context<PlanRefs>,
+): readonly PlanEvent[] => {
+  const data = contentOf(input, refs);
+  checkStatus(data.status, data.nodes, '/status');
+  return [{ topic: 'planCreated', data }];
 };
 
 /** Decides `updateCompliancePlan`. Only given parts change, each by its own event. */
@@ -246,7 +248,7 @@ export const update = (
   const after = withNodes(content.nodes, nodes);
   const news = after.filter((node) => !content.nodes.some((old) => same(old, node)));
   if (content.status === 'draft') checkStatus(status, after, '/options/status');
-  const { throttle = usualThrottle, grading = null } = content;
+  const { throttle, grading } = withNumbers(content);
   const next = {
     throttle: options.throttle ?? throttle,
     grading: options.grading === undefined ? grading : options.grading,
@@ -295,14 +297,10 @@ export const removeNodes = (
 /** Makes a plan what it was, also if it was deleted. It has changed now. */
 export const restore = (
   { exists, content }: PlanState,
-  { created, createdBy, nodes = [], description = '', ...former }: Static<typeof formerPlanSchema>,
+  { created, createdBy, ...former }: Static<typeof formerPlanSchema>,
   { refs, now, actor }: Context<PlanRefs>,
 ): readonly PlanEvent[] => {
-  const gbac = gbacOf(former.gbac, everybody, refs.unknownGroups);
-  checkNodes(nodes, refs, '/nodes');
-  const { name, status, throttle, grading } = former;
-  refuseGrading(grading, '/grading');
-  const restored = { name, description, status, nodes: withNodes([], nodes), gbac, ...defined({ throttle, grading }) };
+  const restored = contentOf(former, refs);
   if (exists && same(restored, content)) return [];
   const authors = { created: created ?? now, createdBy: createdBy ?? null, lastUpdated: now, lastUpdatedBy: actor.id };
   return [{ topic: 'planRestored', data: { ...restored, ...authors } }];
@@ -317,21 +315,15 @@ export const importOne = (
   context: Context<PlanRefs & ImportAuthors>,
 ): readonly PlanEvent[] => {
   const { refs, id } = context;
-  const { name, description = '', status = 'draft', nodes = [], throttle, grading } = plan;
-  const gbac = gbacOf(plan.gbac, everybody, refs.unknownGroups);
-  checkNodes(nodes, refs, '/nodes');
-  refuseGrading(grading, '/grading');
-  checkStatus(status, nodes, '/status');
-  const next = { name, description, status, nodes: withNodes([], nodes), gbac };
-  const numbers = { throttle: throttle ?? usualThrottle, grading: grading ?? null };
-  const now = { ...content, throttle: content.throttle ?? usualThrottle, grading: content.grading ?? null };
-  if (exists && same({ ...next, ...numbers }, now)) return [];
+  const next = withNumbers(contentOf(plan, refs));
+  checkStatus(next.status, next.nodes, '/status');
+  if (exists && same(next, withNumbers(content))) return [];
   if (exists && !overwrite) {
     const own = plan._id === id;
     const message = own ? 'A plan with this id exists with other content' : 'Another plan has this name';
     throw new RequestError('conflict', message, { path: own ? '/_id' : '/name' });
   }
-  return [{ topic: 'planRestored', data: { ...next, ...numbers, ...authorsOf(plan, refs.accounts, context) } }];
+  return [{ topic: 'planRestored', data: { ...next, ...authorsOf(plan, refs.accounts, context) } }];
 };
 
 /** Part of a decision to delete plans. */

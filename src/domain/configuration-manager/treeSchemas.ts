@@ -1,7 +1,7 @@
 import type { Members } from '@automation-platform/json';
 import { type Static, Type } from 'typebox';
 import { authored, objectId } from '../engine/authors.ts';
-import { name } from '../engine/schemas.ts';
+import { closed, name } from '../engine/schemas.ts';
 
 /** A node of a golden configuration tree. Empty members are absent. The read models have no texts. */
 export type TreeNode = {
@@ -144,7 +144,7 @@ export const importedTreeSchema = Type.Unsafe<Members>({
   },
 });
 
-export const newTreeSchema = Type.Object(
+export const newTreeSchema = closed(
   {
     name: name('Name, unique among trees'),
     deviceType: Type.Optional(
@@ -152,23 +152,20 @@ export const newTreeSchema = Type.Object(
     ),
     description: Type.Optional(Type.String({ description: 'What it is for' })),
   },
-  { additionalProperties: false, title: 'NewTree', description: 'New golden configuration tree' },
+  { title: 'NewTree', description: 'New golden configuration tree' },
 );
-export const newVersionSchema = Type.Object(
+export const newVersionSchema = closed(
   {
     name: name('Name, unique among the versions of the tree'),
     base: Type.Optional(name('Version that it begins as a copy of; initial unless given')),
   },
-  { additionalProperties: false, title: 'NewTreeVersion', description: 'New version' },
+  { title: 'NewTreeVersion', description: 'New version' },
 );
-export const newNodeSchema = Type.Object(
+export const newNodeSchema = closed(
   { name: nodeSchema.name, parent: Type.Optional(name('configId of the node above it; the root unless given')) },
-  { additionalProperties: false, title: 'NewTreeNode', description: 'New node' },
+  { title: 'NewTreeNode', description: 'New node' },
 );
-export const variablesSchema = Type.Object(
-  { variables },
-  { additionalProperties: false, title: 'TreeVariables', description: 'Variables of a version' },
-);
+export const variablesSchema = closed({ variables }, { title: 'TreeVariables', description: 'Variables of a version' });
 
 /** The parts of a tree to change. */
 export const treeDetailsSchema = Type.Partial(newTreeSchema, {
@@ -187,9 +184,9 @@ export const versionDetailsSchema = Type.Partial(Type.Object({ name: newVersionS
 const template = Type.String({ description: 'The text, in Jinja2' });
 
 /** A text and variables of a node in requests. */
-export const nodeConfigSchema = Type.Object(
+export const nodeConfigSchema = closed(
   { template, variables: Type.Optional(variables) },
-  { additionalProperties: false, title: 'NodeConfig', description: 'Text of a node, and variables of its version' },
+  { title: 'NodeConfig', description: 'Text of a node, and variables of its version' },
 );
 
 /** The text for a node, which the request names by its path or its id. */
@@ -203,11 +200,11 @@ export const nodeTextSchema = Type.Object({
 const devices = Type.Array(name('Name of a device'), { description: 'Devices; not checked', maxItems: 10_000 });
 const deviceGroups = Type.Array(name('Id or name of a device group'), { description: 'Device groups', maxItems: 1000 });
 
-export const devicesSchema = Type.Object(
+export const devicesSchema = closed(
   { devices },
-  { additionalProperties: false, title: 'NodeDevices', description: 'Devices that join a node, or leave it' },
+  { title: 'NodeDevices', description: 'Devices that join a node, or leave it' },
 );
-export const nodeGroupsSchema = Type.Object(
+export const nodeGroupsSchema = closed(
   {
     treeId: name('Id or name of the tree'),
     version: name('Name of the version'),
@@ -215,7 +212,6 @@ export const nodeGroupsSchema = Type.Object(
     deviceGroups,
   },
   {
-    additionalProperties: false,
     title: 'NodeDeviceGroups',
     description: 'Device groups that join a node, or leave it',
   },

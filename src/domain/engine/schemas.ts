@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type TObjectOptions, type TProperties, Type } from 'typebox';
 
 const named = (description: string, minLength: 0 | 1) =>
   Type.String({ description, minLength, maxLength: 256, pattern: '^[^\\u0000-\\u001f\\u007f]*$' });
@@ -8,6 +8,10 @@ export const name = (description: string) => named(description, 1);
 
 /** A name or id, or the empty text for none. */
 export const nameOrNone = (description: string) => named(description, 0);
+
+/** An object with these members and no others. */
+export const closed = <const P extends TProperties>(properties: P, about: TObjectOptions = {}) =>
+  Type.Object(properties, { additionalProperties: false, ...about });
 
 /** The schema, or null. */
 export const orNull = <S extends Parameters<typeof Type.Union>[0][number]>(schema: S) =>

@@ -3,7 +3,7 @@ import { deviceChecks, orReason } from '../../commands/configuration-manager/dev
 import { reportSchema, whyNotCompared } from '../../domain/configuration-manager/complianceReports.ts';
 import { tree } from '../../domain/configuration-manager/trees.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
-import { name } from '../../domain/engine/schemas.ts';
+import { closed, name } from '../../domain/engine/schemas.ts';
 import { trees } from '../../projections/configuration-manager/trees.ts';
 import type { Call, Route } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';
@@ -12,7 +12,7 @@ import { checkedNode } from './nodeConfigs.ts';
 
 const mostBytes = 4 * 1024 * 1024;
 
-const options = Type.Object(
+const options = closed(
   {
     treeId: name('Id or name of the tree'),
     version: name('Name of the version'),
@@ -25,7 +25,7 @@ const options = Type.Object(
     ),
     dryRun: Type.Literal(true, { description: 'Nothing is stored' }),
   },
-  { additionalProperties: false, description: 'What is compared' },
+  { description: 'What is compared' },
 );
 
 const check = async (call: Call<string, { readonly options: Static<typeof options> }>, service: Service) => {
@@ -74,7 +74,7 @@ export const complianceReportRoutes: readonly Route[] = [
     description:
       'A text that is sent, or that of the device, against the texts of a node and of all nodes above it. What cannot ' +
       'be read or compared has the status error and the reason, and no score (docs/comparing.md).',
-    body: Type.Object({ options }, { additionalProperties: false }),
+    body: closed({ options }),
     answer: reportSchema,
     run: async (call, service) => ({ body: await check(call, service) }),
   }),

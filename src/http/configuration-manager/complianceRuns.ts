@@ -14,7 +14,7 @@ import { versionOf } from '../../domain/configuration-manager/trees.ts';
 import { objectId } from '../../domain/engine/authors.ts';
 import { refuseUnknownIds } from '../../domain/engine/references.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
-import { name } from '../../domain/engine/schemas.ts';
+import { closed, name } from '../../domain/engine/schemas.ts';
 import { complianceBatches } from '../../projections/configuration-manager/complianceBatches.ts';
 import {
   complianceReports,
@@ -102,18 +102,12 @@ const runPlan = actionRoute({
   description:
     'Also a draft. A job checks the devices of its nodes, those of device groups included; instanceId is the job, and ' +
     'the batch has the reports. 409 for a plan without devices.',
-  body: Type.Object(
-    {
-      planId: name('Id or name of the plan'),
-      options: Type.Optional(
-        Type.Object(
-          { devices, deviceGroups: groups },
-          { additionalProperties: false, description: 'Which devices; all unless given' },
-        ),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  body: closed({
+    planId: name('Id or name of the plan'),
+    options: Type.Optional(
+      closed({ devices, deviceGroups: groups }, { description: 'Which devices; all unless given' }),
+    ),
+  }),
   answer: Type.Object({
     message: Type.String(),
     planId: Type.String(),
@@ -180,7 +174,7 @@ const runChecks = actionRoute({
   description:
     'Without devices those of the node and of all nodes below it, each against the node that it is in. A job does it; ' +
     'the batch has the reports.',
-  body: Type.Object({ options: checksSchema }, { additionalProperties: false }),
+  body: closed({ options: checksSchema }),
   answer: startedSchema,
   run: async (call, service) => {
     requestOf('runComplianceChecks', call, service);
@@ -305,22 +299,19 @@ const searchInstances = actionRoute({
   access: ['operators', 'readers'],
   summary: 'Search runs of compliance plans',
   description: 'The newest come first, unless sort says otherwise.',
-  body: Type.Object(
-    {
-      searchParams: Type.Optional(
-        Type.Object(
-          {
-            instanceId: Type.Optional(name('Id of the job')),
-            planId: Type.Optional(name('Id of the plan')),
-            ...fromStart,
-            sort: sortedBy('started'),
-          },
-          { additionalProperties: false, description: 'Which runs' },
-        ),
+  body: closed({
+    searchParams: Type.Optional(
+      closed(
+        {
+          instanceId: Type.Optional(name('Id of the job')),
+          planId: Type.Optional(name('Id of the plan')),
+          ...fromStart,
+          sort: sortedBy('started'),
+        },
+        { description: 'Which runs' },
       ),
-    },
-    { additionalProperties: false },
-  ),
+    ),
+  }),
   answer: Type.Object({
     totalCount: Type.Integer(),
     plans: instances,

@@ -12,7 +12,7 @@ import type { Actor } from '../../domain/engine/core.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { refuseUnknownIds } from '../../domain/engine/references.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
-import { name } from '../../domain/engine/schemas.ts';
+import { closed, name } from '../../domain/engine/schemas.ts';
 import {
   anyTree,
   complianceReports,
@@ -137,12 +137,9 @@ const summaryOf = (reports: readonly Outline[]): Static<typeof summarySchema> =>
 
 const path = '/compliance_reports';
 const access = ['operators', 'readers'] as const;
-const closed = { additionalProperties: false } as const;
 
 const grading = Type.Optional(gradingSchema);
-const gradeOptions = Type.Optional(
-  Type.Object({ grading }, { ...closed, description: 'How to grade; as the plan does unless given' }),
-);
+const gradeOptions = Type.Optional(closed({ grading }, { description: 'How to grade; as the plan does unless given' }));
 const node = {
   treeId: name('Id or name of the tree'),
   version: name('Version of the tree'),
@@ -164,6 +161,8 @@ const reportRecord = Type.Object(
   { id, batchId, planId, nodePath, deviceName, timestamp, status, totals, score, grade },
   { title: 'ComplianceRecord', description: 'Report without its issues' },
 );
+const recordMembers = Object.keys(reportRecord.properties) as (keyof typeof reportRecord.properties)[];
+const recordOf = (report: ReportDoc) => Object.fromEntries(recordMembers.map((member) => [member, report[member]]));
 
 const gradesSchema = Type.Array(
   Type.Object({
@@ -233,7 +232,7 @@ const gradeRoutes: readonly Route[] = [
     access,
     summary: 'Grade the devices of a node',
     description: 'By the newest report of each device.',
-    body: Type.Object({ ...node, options: gradeOptions }, closed),
+    body: closed({ ...node, options: gradeOptions }),
     answer: gradesSchema,
     run: async ({ body, actor }, service) => {
       const reports = await latestOfNode(body, actor, service);
@@ -248,7 +247,7 @@ const gradeRoutes: readonly Route[] = [
     access,
     summary: 'Grade a report anew',
     description: 'The report as it is stays.',
-    body: Type.Object({ reportId: name('Id of the report'), options: gradeOptions }, closed),
+    body: closed({ reportId: name('Id of the report'), options: gradeOptions }),
     answer: reportSchema,
     run: async ({ body: { reportId, options }, actor }, { entryById }) => {
       const report = documentIn(complianceReports, await entryById(complianceReports, reportId, actor));
@@ -413,19 +412,13 @@ const historyRoutes: readonly Route[] = [
     access,
     summary: 'List the grades of a device against a node',
     description: 'The newest come first.',
-    body: Type.Object(
-      {
-        ...node,
-        deviceName: name('Name of the device'),
-        options: Type.Optional(
-          Type.Object(
-            { limit: Type.Optional(limit), grading },
-            { ...closed, description: 'How many, and how to grade' },
-          ),
-        ),
-      },
-      closed,
-    ),
+    body: closed({
+      ...node,
+      deviceName: name('Name of the device'),
+      options: Type.Optional(
+        closed({ limit: Type.Optional(limit), grading }, { description: 'How many, and how to grade' }),
+      ),
+    }),
     answer: Type.Array(gradeRecord),
     run: async ({ body: { options = {}, deviceName, ...node }, actor }, service) => {
       const all = [...(await ofNode(node, actor, service)), is('deviceName', deviceName)];
@@ -448,46 +441,28 @@ const historyRoutes: readonly Route[] = [
     access,
     summary: 'List the reports on a node in time',
     description: 'The newest come first.',
-    body: Type.Object(
-      {
-        options: Type.Object(
-          {
-            ...node,
-            devices: Type.Optional(
-              Type.Array(name('Name of a device'), {
-                minItems: 1,
-                maxItems: 100,
-                description: 'Which; all unless given',
-              }),
-            ),
-            limit: Type.Optional(limit),
-          },
-          { ...closed, description: 'Which reports' },
-        ),
-      },
-      closed,
-    ),
+    body: closed({
+      options: closed(
+        {
+          ...node,
+          devices: Type.Optional(
+            Type.Array(name('Name of a device'), {
+              minItems: 1,
+              maxItems: 100,
+              description: 'Which; all unless given',
+            }),
+          ),
+          limit: Type.Optional(limit),
+        },
+        { description: 'Which reports' },
+      ),
+    }),
     answer: Type.Array(reportRecord),
     run: async ({ body: { options }, actor }, service) => {
       const { devices, limit = 25, ...node } = options;
       const any = devices?.map((device) => is('deviceName', device));
       const all = [...(await ofNode(node, actor, service)), ...(any ? [{ any }] : [])];
-      return {
-        body: (await newestReports(all, limit, actor, service)).map(
-          ({ id, batchId, planId, nodePath, deviceName, timestamp, status, totals, score, grade }) => ({
-            id,
-            batchId,
-            planId,
-            nodePath,
-            deviceName,
-            timestamp,
-            status,
-            totals,
-            score,
-            grade,
-          }),
-        ),
-      };
+      return { body: (await newestReports(all, limit, actor, service)).map(recordOf) };
     },
   }),
   actionRoute({
@@ -499,20 +474,17 @@ const historyRoutes: readonly Route[] = [
     summary: 'List the golden lines that most devices do not fit',
     description:
       'By the issues in the newest report of each device and node that you may read. The most frequent come first.',
-    body: Type.Object(
-      {
-        options: Type.Optional(
-          Type.Object(
-            {
-              treeId: Type.Optional(name('Id or name of the tree; all trees unless given')),
-              limit: Type.Optional(limit),
-            },
-            { ...closed, description: 'Which issues' },
-          ),
+    body: closed({
+      options: Type.Optional(
+        closed(
+          {
+            treeId: Type.Optional(name('Id or name of the tree; all trees unless given')),
+            limit: Type.Optional(limit),
+          },
+          { description: 'Which issues' },
         ),
-      },
-      closed,
-    ),
+      ),
+    }),
     answer: Type.Array(topIssue),
     run: async ({ body: { options = {} }, actor }, service) => {
       const { treeId, limit = 25 } = options;
@@ -528,16 +500,13 @@ const historyRoutes: readonly Route[] = [
     access,
     summary: 'Get compliance reports, all or none',
     description: 'In the order of the ids. Those that are not there are 404, naming all.',
-    body: Type.Object(
-      {
-        reportIds: Type.Array(name('Id of a report'), {
-          minItems: 1,
-          maxItems: 100,
-          description: 'Ids of the reports',
-        }),
-      },
-      closed,
-    ),
+    body: closed({
+      reportIds: Type.Array(name('Id of a report'), {
+        minItems: 1,
+        maxItems: 100,
+        description: 'Ids of the reports',
+      }),
+    }),
     answer: Type.Array(reportSchema),
     run: async ({ body: { reportIds }, actor }, { model }) => {
       const reports = await readableDocuments(model, complianceReports, reportIds, actor);

@@ -8,7 +8,7 @@ import { lastOf, lineAt, linesOf, nodesOf, pathOf } from '../../domain/configura
 import { tree, versionOf } from '../../domain/configuration-manager/trees.ts';
 import { objectId } from '../../domain/engine/authors.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
-import { name } from '../../domain/engine/schemas.ts';
+import { closed, name } from '../../domain/engine/schemas.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import { deviceGroups } from '../../projections/configuration-manager/deviceGroups.ts';
 import { trees } from '../../projections/configuration-manager/trees.ts';
@@ -18,7 +18,6 @@ import { actionRoute } from '../engine/routes.ts';
 import { groupsWith } from './deviceGroups.ts';
 
 const access = ['operators', 'readers'] as const;
-const closed = { additionalProperties: false } as const;
 
 const refuseType = (type: string, path: string): void => {
   const reason = whyNotCompared(type);
@@ -39,19 +38,16 @@ const textRoutes: readonly Route[] = [
     description:
       'The lines, each required; with template: true the text as well, in Jinja2. The configuration fits it. 400 names the ' +
       'line that cannot be read. Nothing is stored.',
-    body: Type.Object(
-      {
-        nativeConfig: Type.String({ minLength: 1, description: 'Configuration of a device' }),
-        deviceType: name('Type of the device'),
-        options: Type.Optional(
-          Type.Object(
-            { template: Type.Optional(Type.Boolean({ description: 'True: the answer has the text' })) },
-            { ...closed, description: 'Form of the answer' },
-          ),
+    body: closed({
+      nativeConfig: Type.String({ minLength: 1, description: 'Configuration of a device' }),
+      deviceType: name('Type of the device'),
+      options: Type.Optional(
+        closed(
+          { template: Type.Optional(Type.Boolean({ description: 'True: the answer has the text' })) },
+          { description: 'Form of the answer' },
         ),
-      },
-      closed,
-    ),
+      ),
+    }),
     answer: Type.Union([
       lines,
       Type.Object({ template: Type.String({ description: 'The text, in Jinja2' }), lines }, { description: 'Text' }),
@@ -75,14 +71,11 @@ const textRoutes: readonly Route[] = [
     description:
       'Those of the nodes above it, too; without tags. Expressions stay. 422 names the text and the line that does not ' +
       "render with the version's variables, whose secrets are masked.",
-    body: Type.Object(
-      {
-        treeID: name('Id or name of the tree'),
-        version: name('Name of the version'),
-        nodePath: Type.String({ minLength: 1, maxLength: 4096, description: 'Path of the node' }),
-      },
-      closed,
-    ),
+    body: closed({
+      treeID: name('Id or name of the tree'),
+      version: name('Name of the version'),
+      nodePath: Type.String({ minLength: 1, maxLength: 4096, description: 'Path of the node' }),
+    }),
     answer: Type.Object({ config: Type.String({ description: 'Configuration' }) }),
     run: async ({ body: { treeID, version: named, nodePath }, actor, abandoned }, service) => {
       const { id } = await service.entry(trees, treeID, actor);
@@ -112,7 +105,7 @@ const deviceTrees = actionRoute({
   access,
   summary: 'List the nodes of golden configurations that a device is in',
   description: 'By its name, or by a device group that has it.',
-  body: Type.Object({ device: name('Name of the device') }, closed),
+  body: closed({ device: name('Name of the device') }),
   answer: Type.Array(
     Type.Object({
       id: objectId('Id of the tree'),
@@ -153,10 +146,7 @@ const treeDevices = actionRoute({
   access,
   summary: 'List the devices of a tree',
   description: 'The names of those in its nodes, and in their device groups. Without a version, of all versions.',
-  body: Type.Object(
-    { treeId: name('Id or name of the tree'), version: Type.Optional(name('Name of the version')) },
-    closed,
-  ),
+  body: closed({ treeId: name('Id or name of the tree'), version: Type.Optional(name('Name of the version')) }),
   answer: Type.Array(Type.String(), { description: 'Names, sorted' }),
   run: async ({ body: { treeId, version }, actor }, service) => {
     const { entry, tools } = service;
@@ -183,23 +173,20 @@ const renderedTexts = actionRoute({
   description:
     "With the version's variables, whose secrets are masked, and those of the options over them. `device` names the device " +
     'that the texts see.',
-  body: Type.Object(
-    {
-      treeId: name('Id or name of the tree'),
-      version: name('Name of the version'),
-      nodePath: Type.String({ minLength: 1, maxLength: 4096, description: 'Path of the node' }),
-      options: Type.Optional(
-        Type.Object(
-          {
-            variables: Type.Optional(Type.Object({}, { additionalProperties: true, description: 'Variables by name' })),
-            device: Type.Optional(name('Name of the device')),
-          },
-          { ...closed, description: 'Further variables, and the device' },
-        ),
+  body: closed({
+    treeId: name('Id or name of the tree'),
+    version: name('Name of the version'),
+    nodePath: Type.String({ minLength: 1, maxLength: 4096, description: 'Path of the node' }),
+    options: Type.Optional(
+      closed(
+        {
+          variables: Type.Optional(Type.Object({}, { additionalProperties: true, description: 'Variables by name' })),
+          device: Type.Optional(name('Name of the device')),
+        },
+        { description: 'Further variables, and the device' },
       ),
-    },
-    closed,
-  ),
+    ),
+  }),
   answer: Type.Object({
     currentTemplate: Type.String({ description: 'The text of the node' }),
     inheritedTemplate: Type.String({ description: 'The texts of the nodes above it, the root first' }),

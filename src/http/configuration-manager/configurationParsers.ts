@@ -11,7 +11,7 @@ import {
   parserItemSchema,
   parserSchema,
 } from '../../domain/configuration-manager/configurationParsers.ts';
-import { name } from '../../domain/engine/schemas.ts';
+import { closed, name } from '../../domain/engine/schemas.ts';
 import {
   type ConfigurationParser,
   configurationParsers,
@@ -110,7 +110,7 @@ export const configurationParserRoutes: readonly Route[] = [
     description: 'Members that are given change. One that a tree names keeps its name.',
     command: updateConfigurationParser,
     named: (_, { id }) => id,
-    body: Type.Object({ id: parserId, ...parserChangesSchema.properties }, { additionalProperties: false }),
+    body: closed({ id: parserId, ...parserChangesSchema.properties }),
     input: (_, { id: __, ...changes }) => changes,
     join: showParser,
     envelope: inParser,
@@ -124,7 +124,7 @@ export const configurationParserRoutes: readonly Route[] = [
     summary: 'Delete a parser that no tree names',
     command: deleteConfigurationParser,
     named: (_, { id }) => id,
-    body: Type.Object({ id: parserId }, { additionalProperties: false }),
+    body: closed({ id: parserId }),
     input: () => ({}),
     envelope: succeeded('Successfully deleted parser'),
     answer: success,

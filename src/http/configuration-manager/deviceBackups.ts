@@ -18,7 +18,7 @@ import {
 import { time } from '../../domain/engine/authors.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
-import { name } from '../../domain/engine/schemas.ts';
+import { closed, name } from '../../domain/engine/schemas.ts';
 import { backupIn, deviceBackups } from '../../projections/configuration-manager/deviceBackups.ts';
 import { documentIn, pagesOf } from '../../projections/engine/documents.ts';
 import { readableBy } from '../../projections/engine/guards.ts';
@@ -43,17 +43,17 @@ const words = Type.Optional(backupWordsSchema);
 const names = (what: string, maxItems: number) =>
   Type.Array(name(what), { minItems: 1, maxItems, description: `${what}, each` });
 
-const oneDevice = Type.Object(
+const oneDevice = closed(
   { name: name('Name of a device'), options: words },
-  { additionalProperties: false, title: 'DeviceToBackUp', description: 'Device to copy now' },
+  { title: 'DeviceToBackUp', description: 'Device to copy now' },
 );
-const manyDevices = Type.Object(
+const manyDevices = closed(
   {
     devices: Type.Optional(names('Name of a device', 10_000)),
     deviceGroups: Type.Optional(names('Id or name of a device group', 1000)),
     options: words,
   },
-  { additionalProperties: false, title: 'DevicesToBackUp', description: 'Devices that a job copies' },
+  { title: 'DevicesToBackUp', description: 'Devices that a job copies' },
 );
 const oneOrMany = Type.Unsafe<Static<typeof oneDevice> | Static<typeof manyDevices>>({
   if: { type: 'object', required: ['name'], properties: { name: {} } },
@@ -155,39 +155,36 @@ const search = actionRoute({
   access: ['operators', 'readers'],
   summary: 'Search copies of configurations',
   description: 'Without their texts, the newest first.',
-  body: Type.Object(
-    {
-      options: Type.Optional(
-        Type.Object(
-          {
-            filter: Type.Optional(filterSchema),
-            start: Type.Optional(Type.Union([wholeNumber, inText], { description: 'How many to leave out' })),
-            limit: Type.Optional(
-              Type.Integer({ minimum: 1, maximum: 1000, default: 25, description: 'How many to give' }),
+  body: closed({
+    options: Type.Optional(
+      closed(
+        {
+          filter: Type.Optional(filterSchema),
+          start: Type.Optional(Type.Union([wholeNumber, inText], { description: 'How many to leave out' })),
+          limit: Type.Optional(
+            Type.Integer({ minimum: 1, maximum: 1000, default: 25, description: 'How many to give' }),
+          ),
+          sort: Type.Optional(
+            Type.Partial(
+              Type.Object({
+                date: Type.Enum([1, -1], { description: '-1: the newest first' }),
+                name: Type.Enum([1, -1], { description: 'By the name of the device' }),
+              }),
+              {
+                additionalProperties: false,
+                maxProperties: 1,
+                description: 'The order: by date or by name',
+              },
             ),
-            sort: Type.Optional(
-              Type.Partial(
-                Type.Object({
-                  date: Type.Enum([1, -1], { description: '-1: the newest first' }),
-                  name: Type.Enum([1, -1], { description: 'By the name of the device' }),
-                }),
-                {
-                  additionalProperties: false,
-                  maxProperties: 1,
-                  description: 'The order: by date or by name',
-                },
-              ),
-            ),
-            regex: Type.Optional(
-              Type.Boolean({ default: true, description: 'The filter has regular expressions; false: whole values' }),
-            ),
-          },
-          { additionalProperties: false, description: 'Which copies' },
-        ),
+          ),
+          regex: Type.Optional(
+            Type.Boolean({ default: true, description: 'The filter has regular expressions; false: whole values' }),
+          ),
+        },
+        { description: 'Which copies' },
       ),
-    },
-    { additionalProperties: false },
-  ),
+    ),
+  }),
   answer: Type.Object({ total: Type.Integer(), list: Type.Array(listedBackupSchema) }),
   run: async ({ body: { options = {} }, actor }, { model }) => {
     const { filter = {}, start: from = 0, limit = 25, sort = { date: -1 }, regex = true } = options;
@@ -340,21 +337,18 @@ const lookup = actionRoute({
   description:
     'The parts of both texts in order: 0 of both, -1 of the first alone, 1 of the second alone. Secrets are masked; one that ' +
     'differs is a part of each.',
-  body: Type.Object(
-    {
-      id: name('Id of a copy'),
-      nextId: name('Id of a copy, or name of a device, which is read now'),
-      collection: collectionName('Of the first: backups'),
-      nextCollection: collectionName('Of the second: backups or devices'),
-      options: Type.Optional(
-        Type.Object(
-          { type: Type.Optional(Type.Enum(diffUnits, { default: 'word', description: 'The unit' })) },
-          { additionalProperties: false, description: 'How they are compared' },
-        ),
+  body: closed({
+    id: name('Id of a copy'),
+    nextId: name('Id of a copy, or name of a device, which is read now'),
+    collection: collectionName('Of the first: backups'),
+    nextCollection: collectionName('Of the second: backups or devices'),
+    options: Type.Optional(
+      closed(
+        { type: Type.Optional(Type.Enum(diffUnits, { default: 'word', description: 'The unit' })) },
+        { description: 'How they are compared' },
       ),
-    },
-    { additionalProperties: false },
-  ),
+    ),
+  }),
   answer: Type.Array(
     Type.Unsafe<readonly [number, string]>(Type.Array(Type.Union([Type.Enum([0, 1, -1]), Type.String()]))),
   ),

@@ -11,6 +11,7 @@ import {
 import { merged, type TreeState, tree, versionOf } from '../../domain/configuration-manager/trees.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
+import { closed } from '../../domain/engine/schemas.ts';
 import { maskNamed, maskSecrets } from '../../domain/engine/secretFields.ts';
 import { trees } from '../../projections/configuration-manager/trees.ts';
 import type { Specified } from '../../southbound/port.ts';
@@ -132,17 +133,14 @@ export const nodeConfigRoutes: readonly Route[] = [
       'Jinja2, then lines with tags (docs/comparing.md). 400 names the line that is no Jinja2 or cannot be read. ' +
       'The path is the names from the root, joined by /. `If-Match` is that of the tree. updateVariables merges the variables into those of the version. ' +
       'fault, of a dry run: the text can be stored, but does not render with the variables that are known here.',
-    body: Type.Object(
-      {
-        treeId: Type.String({ ...name, description: 'Id or name of the tree' }),
-        treeVersion: Type.String({ ...name, description: 'Name of the version' }),
-        nodePath: Type.String({ ...name, description: 'Names from the root, joined by /' }),
-        data: Type.Required(nodeConfigSchema, { additionalProperties: false }),
-        updateVariables: Type.Boolean({ description: 'Whether the variables are merged into those of the version' }),
-        dryRun: Type.Optional(Type.Boolean({ description: 'Reads the text and stores nothing' })),
-      },
-      { additionalProperties: false },
-    ),
+    body: closed({
+      treeId: Type.String({ ...name, description: 'Id or name of the tree' }),
+      treeVersion: Type.String({ ...name, description: 'Name of the version' }),
+      nodePath: Type.String({ ...name, description: 'Names from the root, joined by /' }),
+      data: Type.Required(nodeConfigSchema, { additionalProperties: false }),
+      updateVariables: Type.Boolean({ description: 'Whether the variables are merged into those of the version' }),
+      dryRun: Type.Optional(Type.Boolean({ description: 'Reads the text and stores nothing' })),
+    }),
     answer: Type.Object({ ...success.properties, fault: Type.Optional(faultSchema) }),
     run: async (call, service) => {
       const about = requestOf('updateNodeConfig', call, service);
@@ -189,7 +187,7 @@ export const nodeConfigRoutes: readonly Route[] = [
     summary: 'Set the text of a node by its configId',
     description:
       '`If-Match` is that of the tree. Variables are merged into those of the version. 409 if several nodes share the id.',
-    body: Type.Object({ data: nodeConfigSchema }, { additionalProperties: false }),
+    body: closed({ data: nodeConfigSchema }),
     answer: Type.Object({ ...success.properties, ...specSchema.properties }),
     run: async (call, service) => {
       const about = requestOf('updateConfigSpec', call, service);

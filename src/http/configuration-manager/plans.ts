@@ -20,7 +20,7 @@ import {
 import { maskPlan, missingInNodes, plan } from '../../domain/configuration-manager/plans.ts';
 import { seesAll } from '../../domain/engine/core.ts';
 import { defined } from '../../domain/engine/defined.ts';
-import { name } from '../../domain/engine/schemas.ts';
+import { closed, name } from '../../domain/engine/schemas.ts';
 import { type Plan, plans } from '../../projections/configuration-manager/plans.ts';
 import { documentIn, pageOf } from '../../projections/engine/documents.ts';
 import { mayReadGuard } from '../../projections/engine/guards.ts';
@@ -43,13 +43,10 @@ const search = actionRoute({
   access: ['operators', 'readers'],
   summary: 'Search compliance plans',
   description: 'Sorted by name.',
-  body: Type.Object(
-    {
-      name: Type.Optional(Type.String({ description: 'Part of the name, in any case' })),
-      options: Type.Optional(Type.Object(fromStart, { additionalProperties: false })),
-    },
-    { additionalProperties: false },
-  ),
+  body: closed({
+    name: Type.Optional(Type.String({ description: 'Part of the name, in any case' })),
+    options: Type.Optional(closed(fromStart)),
+  }),
   answer: Type.Object({
     totalCount: Type.Integer(),
     plans: Type.Array(planSchema),
@@ -118,7 +115,7 @@ export const planRoutes: readonly Route[] = [
     command: updateCompliancePlan,
     key: (_, { planId }) => planId,
     input: (_, { options }) => options,
-    body: Type.Object({ planId, options: planOptionsSchema }, { additionalProperties: false }),
+    body: closed({ planId, options: planOptionsSchema }),
     envelope: succeeded('Successfully updated compliance plan'),
     answer: success,
   }),
@@ -131,7 +128,7 @@ export const planRoutes: readonly Route[] = [
     description: 'One with the same tree, version and nodeId replaces the earlier one.',
     command: addCompliancePlanNodes,
     key: (_, { planId }) => planId,
-    body: Type.Object({ planId, ...newPlanNodesSchema.properties }, { additionalProperties: false }),
+    body: closed({ planId, ...newPlanNodesSchema.properties }),
     input: (_, { nodes }) => ({ nodes }),
     join,
     envelope: plain,
@@ -146,7 +143,7 @@ export const planRoutes: readonly Route[] = [
     description: 'Nodes that it does not have are 404, naming all. 409 for the last nodes of an active plan.',
     command: removeCompliancePlanNodes,
     key: (_, { planId }) => planId,
-    body: Type.Object({ planId, ...formerPlanNodesSchema.properties }, { additionalProperties: false }),
+    body: closed({ planId, ...formerPlanNodesSchema.properties }),
     input: (_, { nodes }) => ({ nodes }),
     join,
     envelope: plain,

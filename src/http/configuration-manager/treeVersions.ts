@@ -23,6 +23,7 @@ import {
   versionDetailsSchema,
 } from '../../domain/configuration-manager/treeSchemas.ts';
 import { maskTree, versionOf } from '../../domain/configuration-manager/trees.ts';
+import { closed } from '../../domain/engine/schemas.ts';
 import { deviceGroups } from '../../projections/configuration-manager/deviceGroups.ts';
 import { trees } from '../../projections/configuration-manager/trees.ts';
 import { documentIn } from '../../projections/engine/documents.ts';
@@ -130,10 +131,7 @@ const childJoin: Join<Tree, Call<'version' | 'nodePath', { readonly name: string
 
 const ofVersion = '/configs/:id/:version';
 const ofNode = `${ofVersion}/:nodePath` as const;
-const name = Type.Object(
-  { name: newNodeSchema.properties.name },
-  { additionalProperties: false, title: 'NodeName', description: 'Name of a node' },
-);
+const name = closed({ name: newNodeSchema.properties.name }, { title: 'NodeName', description: 'Name of a node' });
 
 type OfNode = Params<'version' | 'nodePath'>;
 const withNode = <Body extends object>({ version, nodePath }: OfNode, body: Body) => ({ ...body, version, nodePath });

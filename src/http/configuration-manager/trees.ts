@@ -30,7 +30,7 @@ import {
 import { firstVersion, maskTree, tree } from '../../domain/configuration-manager/trees.ts';
 import { withMembers, withoutMembers } from '../../domain/engine/exactMembers.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
-import { name } from '../../domain/engine/schemas.ts';
+import { closed, name } from '../../domain/engine/schemas.ts';
 import { trees } from '../../projections/configuration-manager/trees.ts';
 import { plain, results, succeeded, withStatus } from '../engine/envelopes.ts';
 import { importRoute } from '../engine/imports.ts';
@@ -284,7 +284,7 @@ const exportGoldenConfigs = actionRoute({
     'In the form in which golden configurations are published, with all that an import brought. attributes.export of a ' +
     'node has its text, and its lines, rendered with the masked variables of the version; null if that fails. The imports ' +
     'take it back.',
-  body: Type.Object({ treeId: name('Id or name of the tree') }, { additionalProperties: false }),
+  body: closed({ treeId: name('Id or name of the tree') }),
   answer: Type.Object(
     {
       status: Type.Literal('success'),
