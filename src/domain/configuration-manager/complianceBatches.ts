@@ -1,17 +1,12 @@
 import { type Static, Type } from 'typebox';
-import { objectId, time } from '../engine/authors.ts';
 import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
-import { closed, name, orNull } from '../engine/schemas.ts';
+import { closed, name } from '../engine/schemas.ts';
 import { nothing, object, text, textOrNull, texts, topicsOf, typed, whole } from '../engine/topics.ts';
 import { gradingSchema as grading } from './planSchemas.ts';
 
-const totalsSchema = Type.Object(
-  {
-    errors: Type.Integer({ minimum: 0 }),
-    warnings: Type.Integer({ minimum: 0 }),
-    infos: Type.Integer({ minimum: 0 }),
-    passes: Type.Integer({ minimum: 0 }),
-  },
+const count = Type.Integer({ minimum: 0 });
+const totals = Type.Object(
+  { errors: count, warnings: count, infos: count, passes: count },
   { description: 'Sums of the reports' },
 );
 
@@ -51,7 +46,7 @@ const end = Type.Object({
   plan: textOrNull,
   batch: text,
   job: text,
-  totals: totalsSchema,
+  totals,
   grade: textOrNull,
   devices: whole,
   failed: Type.Array(failure),
@@ -131,33 +126,23 @@ export const endBatch = (
     ? []
     : [{ topic: 'compliancePlanRan', data: { ...input, batch: id, job: started.job, plan: started.plan } }];
 
-/** The node, and whether its checks go on. */
-const instanceNode = Type.Object({
-  treeId: Type.String(),
-  nodeId: Type.String(),
-  status: Type.Enum(['running', 'completed', 'canceled', 'error']),
-  devices: Type.Integer({ minimum: 0 }),
-});
-
-/** A run in answers. */
-const batchSchema = Type.Object(
-  {
-    _id: objectId('Id of the batch'),
-    job: Type.String({ description: 'Id of the job' }),
-    planId: Type.Union([Type.Null(), Type.String()], { description: 'Id of the plan; null: none' }),
-    started: time('When it began'),
-    finished: orNull(time('When it ended or stopped')),
-    nodes: Type.Array(instanceNode, { description: 'Nodes that devices are checked against' }),
-    devices: Type.Integer({ minimum: 0, description: 'Number of the devices' }),
-    totals: orNull(totalsSchema),
-    grade: orNull(Type.Enum(['pass', 'review', 'fail'])),
-    failed: Type.Array(Type.Object({ device: Type.String(), reason: Type.String() }), {
-      description: 'Devices that could not be checked',
-    }),
-  },
-  { title: 'ComplianceBatch', description: 'Run of compliance checks' },
-);
-export type BatchDoc = Static<typeof batchSchema> & { readonly inventories?: readonly string[] };
+/** A run in the read models. `started`, `finished`: ISO times; one that stopped has finished, too. `devices`: their number. */
+export type BatchDoc = {
+  readonly _id: string;
+  readonly job: string;
+  readonly planId: string | null;
+  readonly started: string;
+  readonly finished: string | null;
+  readonly nodes: readonly (Pick<BatchNode, 'treeId' | 'nodeId'> & {
+    readonly status: 'running' | 'completed' | 'canceled' | 'error';
+    readonly devices: number;
+  })[];
+  readonly devices: number;
+  readonly totals: BatchEnd['totals'] | null;
+  readonly grade: 'pass' | 'review' | 'fail' | null;
+  readonly failed: BatchEnd['failed'];
+  readonly inventories?: readonly string[];
+};
 
 const devices = Type.Optional(Type.Array(name('Name of a device'), { maxItems: 10_000, description: 'Devices' }));
 
