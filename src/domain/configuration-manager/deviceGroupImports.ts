@@ -94,7 +94,7 @@ export const decideImport = (
 
   const others = groups.flatMap((group, i) => {
     const there = refs.existing.get(group.name);
-    if (there && !alike(there, wantedOf(group)))
+    if (there && !alike(there, contentOf(group)))
       return [{ ...conflict('with other content', group), path: `/groups/${i}` }];
     const id = importedGroupId(group);
     if (there || id === undefined || !refs.ids.has(id)) return [];
@@ -115,7 +115,7 @@ export const decideImport = (
           data: {
             groups: news.map((group) => ({
               _id: importedGroupId(group) ?? newId(`device group ${group.name}`),
-              ...wantedOf(group),
+              ...contentOf(group),
               ...(signatureMembers.some((member) => group[member] !== undefined) &&
                 authorsOf(group, refs.accounts, context)),
             })),
@@ -129,9 +129,6 @@ const conflict = (how: string, { name }: { readonly name: string }) => ({
   message: `The device group ${JSON.stringify(name)} exists ${how}`,
   name,
 });
-
-/** The devices that answers show for a query are left out. */
-const wantedOf = (group: Static<typeof importedGroup>): DeviceGroupContent => contentOf(group);
 
 const refuseRepeated = (groups: readonly Static<typeof importedGroup>[], member: 'name' | '_id'): void => {
   const values = groups.map((group) => group[member]);

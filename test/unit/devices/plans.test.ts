@@ -141,17 +141,6 @@ describe('A compliance plan', () => {
 
 describe('The deletion of several plans', () => {
   const given = specification(planDeletions.of);
-  const all = { missing: [], closed: [], referrers: [] };
-
-  it('is one decision', () =>
-    given()
-      .when(planDeletions.decide, { planIds: ['a', 'b', 'a'] }, all)
-      .then({ topic: 'plansDeleted', data: { planIds: ['a', 'b'] } }));
-  it('of none is nothing', () => given().when(planDeletions.decide, { planIds: [] }, all).thenNothing());
-  it('names all plans that are not there', () =>
-    given()
-      .when(planDeletions.decide, { planIds: ['a', 'b', 'c'] }, { missing: ['a', 'c'], closed: [], referrers: [] })
-      .thenRefused('not_found', /a, c/));
   it('names all plans that the actor may not change', () =>
     given()
       .when(planDeletions.decide, { planIds: ['a', 'b'] }, { missing: [], closed: ['b'], referrers: [] })
