@@ -9,7 +9,7 @@ export const name = (description: string) => named(description, 1);
 /** A name or id, or the empty text for none. */
 export const nameOrNone = (description: string) => named(description, 0);
 
-/** An object with these members and no others. */
+/** An object with these members alone. */
 export const closed = <const P extends TProperties>(properties: P, about: TObjectOptions = {}) =>
   Type.Object(properties, { additionalProperties: false, ...about });
 
