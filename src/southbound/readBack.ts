@@ -18,8 +18,13 @@ const relative = /^edit\b/;
 const mostWarnings = 20;
 
 const mask = masking([]);
-const wordsIn = (line: string): readonly string[] =>
-  wordsOf(line.trim()).map((word) => word.replace(/^['"]|['"]$/g, ''));
+/** A line with one blank between words, which have no quotes around them. */
+const spacedWords = (line: string): string =>
+  /['"\t\0]| {2}/.test(line)
+    ? wordsOf(line.trim())
+        .map((word) => word.replace(/^['"]|['"]$/g, ''))
+        .join(' ')
+    : line.trim();
 
 /** The words of a line before its first secret, which devices show in other forms; undefined for other lines. */
 const beforeSecret = (words: readonly string[]): string | undefined => {
@@ -67,7 +72,7 @@ const sectionPaths = (text: string, type: DeviceType): readonly string[] => {
   const above: { readonly end: number; readonly path: string }[] = [];
   return texts.map((line, i) => {
     while ((above.at(-1)?.end ?? Infinity) <= i) above.pop();
-    const own = wordsIn(line).join(' ');
+    const own = spacedWords(line);
     const path = above.length > 0 ? `${above.at(-1)?.path} ${own}` : own;
     if (!paths && (ends[i] ?? 0) > i + 1) above.push({ end: ends[i] ?? 0, path });
     return path;
@@ -81,7 +86,7 @@ const wholeLines = (text: string, { form, verb = /^$/ }: DeviceType): readonly s
     .replace(/\\\r?\n\s*/g, '')
     .split('\n')
     .flatMap((raw) => {
-      const line = wordsIn(raw).join(' ').replace(verb, '');
+      const line = spacedWords(raw).replace(verb, '');
       if (line === '' || line.startsWith('#') || line.startsWith('!')) return [];
       if (form === 'menus' && line.startsWith('/') && !/ (?:add|set) /.test(line)) {
         menu = line;
@@ -107,7 +112,7 @@ export const readBack = (lines: readonly string[], text: string, type: DeviceTyp
   const [present, missing, open]: [string[], string[], string[]] = [[], [], []];
   let below: readonly string[] = [];
   for (const raw of lines) {
-    const line = wordsIn(raw).join(' ');
+    const line = spacedWords(raw);
     if (line === '' || leading.test(line) || type.comment.test(line)) continue;
     if (doing.test(line) || (type.verb && relative.test(line)) || raw.includes('\n')) {
       open.push(raw);
