@@ -24,7 +24,7 @@ const sentSections = (config: string, running: readonly Section[], type: DeviceT
   const isComment = (line: string): boolean => type.comment.test(line.trimStart());
   if (type.form !== 'sections') {
     const lines = cliLines(config).filter((line) => !isComment(line));
-    return lines.map((line) => ({ line: line.trim().replace(/\s+/g, ' '), within: [] }));
+    return lines.map((line) => ({ line: line.trim().replace(/[ \t]+/g, ' '), within: [] }));
   }
   const words = new Map(ciscoWords);
   for (const { line, within } of running) {

@@ -48,7 +48,7 @@ export const parse = (
   /** The sections that the next line may be in, the outermost first. */
   let open: Open[] = [];
   cliLines(text).forEach((raw, i) => {
-    const line = raw.includes('\n') ? raw : raw.trim().replace(/\s+/g, ' ');
+    const line = raw.includes('\n') ? raw : raw.trim().replace(/[ \t]+/g, ' ');
     if (skips(line)) return;
     const indent = /^\s*/.exec(raw)?.[0].length ?? 0;
     const word = line.replace(undo, '').replace(/ .*$/s, '');

@@ -28,7 +28,7 @@ type Paths = {
 };
 
 const wordsOf = (line: string): readonly string[] =>
-  (line.match(/"[^"]*"|'[^']*'|\S+/g) ?? []).map((word) => word.replace(/^(["'])(.*)\1$/s, '$2'));
+  (line.match(/"[^"]*"|'[^']*'|[^ \t\n]+/g) ?? []).map((word) => word.replace(/^(["'])(.*)\1$/s, '$2'));
 
 const put = (root: Tree, words: readonly string[], single: ReadonlySet<string>): void => {
   let tree = root;

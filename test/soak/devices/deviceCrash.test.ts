@@ -14,8 +14,6 @@ const area = '/inventory_manager/v1/inventories';
 /** The name under which the node that has the log claims jobs. */
 const nodeWithLog = 'automation-platform with the log';
 
-type Killed = 'the runner' | 'the bystander';
-
 /** A server that hears of each request, and may hold its answers from the n-th on, until they are let go. */
 const heldServer = async (
   hear: (request: IncomingMessage) => unknown,
@@ -23,11 +21,11 @@ const heldServer = async (
 ) => {
   let holdFrom = Infinity;
   let seen = 0;
-  const held: (() => void)[] = [];
+  const held: { readonly url: string; readonly answer: () => unknown }[] = [];
   const server = createServer((request, response) => {
     request.resume().on('end', () => {
       hear(request);
-      if (++seen >= holdFrom) held.push(() => answer(request, response));
+      if (++seen >= holdFrom) held.push({ url: request.url ?? '', answer: () => answer(request, response) });
       else answer(request, response);
     });
   }).listen(0, '127.0.0.1');
@@ -37,10 +35,11 @@ const heldServer = async (
     holdFrom: (n: number): void => {
       [seen, holdFrom] = [0, n];
     },
-    isHolding: (): boolean => held.length > 0,
+    /** True if it holds a request of an address with this part. */
+    isHolding: (part = ''): boolean => held.some(({ url }) => url.includes(part)),
     letGo: (): void => {
       holdFrom = Infinity;
-      for (const go of held.splice(0)) go();
+      for (const one of held.splice(0)) one.answer();
     },
     close: () => {
       server.close();
@@ -69,17 +68,18 @@ describe('Jobs on devices on two processes, one of which is killed', function ()
     }
   };
   const jobs = builtInOf(ask);
-  /** Kills the node that runs the job, or the other one, while a request is held; then the job, once it has ended. */
-  const endOf = async (jobId: string, server: typeof source, killed: Killed) => {
-    await until(server.isHolding, 'a request is held');
-    const claim = async () => (await cluster.log.ask('GET', `${om}/${jobId}`)).body?.data?.claim;
-    await until(async () => Boolean(await claim()), 'the claim is shown');
-    const hasLog = (await claim()).worker === nodeWithLog;
-    const node = hasLog === (killed === 'the runner') ? cluster.log : cluster.other;
+  /** True if the node with the log has claimed the job; undefined if nobody has. */
+  const isWithLog = async (jobId: string): Promise<boolean | undefined> => {
+    const claim = (await cluster.log.ask('GET', `${om}/${jobId}`)).body?.data?.claim;
+    return claim ? claim.worker === nodeWithLog : undefined;
+  };
+  const restart = async (node: (typeof cluster)['log']): Promise<void> => {
     await node.kill();
     await node.start();
-    server.letGo();
-    note(`${killed} was killed: ${node.name}`);
+    note(`killed: ${node.name}`);
+  };
+  /** The job once it has ended, and both nodes show it. */
+  const endOf = async (jobId: string) => {
     const job = await jobs.inState(jobId, 'complete', 'error');
     // The other node may show less than the one that said so.
     await until(
@@ -90,6 +90,11 @@ describe('Jobs on devices on two processes, one of which is killed', function ()
       'both nodes show the end',
     );
     return job;
+  };
+  /** Each node begins so many jobs, of those that start from now on. */
+  const limitStarts = async (most: number, turn: number) => {
+    const systemProps = { taskWorkerRateLimit: most, taskWorkerRateLimitPeriod: 1_000_000 + turn };
+    ok(await ask('PUT', '/profiles/one-each', { properties: { systemProps } }));
   };
 
   const pageOfSource = 400;
@@ -118,6 +123,8 @@ describe('Jobs on devices on two processes, one of which is killed', function ()
     );
     cluster = await memoryCluster({ OUTBOUND_ALLOW: '127.0.0.1' });
     await cluster.start();
+    ok(await ask('POST', '/profiles', { id: 'one-each', systemProps: {} }));
+    ok(await ask('PUT', '/profiles/one-each/active'));
   });
   after(async () => {
     await cluster?.remove();
@@ -126,32 +133,65 @@ describe('Jobs on devices on two processes, one of which is killed', function ()
   });
 
   const scenes = [
-    { killed: 'the runner', kill: 4, more: { stopAfterFailures: 1 } },
+    { killed: 'other', kill: 4, more: { stopAfterFailures: 1 } },
     ...(isSoak ? [1, 5, 10] : []).flatMap((kill) =>
-      (['the runner', 'the bystander'] as const).map((killed) => ({ killed, kill, more: {} })),
+      (['log', 'other'] as const).map((killed) => ({ killed, kill, more: {} })),
     ),
   ] as const;
   for (const [n, { killed, kill, more }] of scenes.entries())
-    it(`a change of 10 devices, ${killed} killed at call ${kill}: each row is true, and nothing is sent twice`, async () => {
-      const names = Array.from({ length: 10 }, (_, at) => `sw-${n}-${at}`);
-      const adapter = { name: `farm-${n}`, type: 'http', properties: { baseUrl: controller.url } };
-      ok(await ask('POST', `${manager}/adapters`, { ...adapter, devices: names.map((name) => ({ name })) }));
+    it(`changes of 10 devices on each node, ${killed} killed at call ${kill}: each row is true, nothing is sent twice`, async () => {
+      const node = cluster[killed];
+      const groups = ['first', 'second'].map((group) =>
+        Array.from({ length: 10 }, (_, at) => `sw-${n}-${group}-${at}`),
+      );
+      const single = `sw-${n}-single`;
+      const adapter = { name: `farm-${n}`, type: 'http', properties: { baseUrl: controller.url, timeout: 60_000 } };
+      const devices = [single, ...groups.flat()].map((name) => ({ name }));
+      ok(await ask('POST', `${manager}/adapters`, { ...adapter, devices }));
+      await limitStarts(1, n);
       made.length = 0;
       controller.holdFrom(kill);
-      const body = { devices: names, config: 'set a', throttle, ...more };
-      const { jobId } = ok(await ask('POST', `${manager}/changes`, body));
-      await endOf(jobId, controller, killed);
-      const { totals, list } = ok(await ask('GET', `${manager}/changes/${jobId}?limit=10`));
-      note(JSON.stringify(totals));
-      const { sent, unknown, notSent } = totals;
-      assert.deepEqual([sent + unknown + notSent, list.length], [10, 10]);
-      assert.ok(unknown <= throttle);
-      if (killed === 'the runner') assert.ok(unknown > 0, 'the calls that were held have no outcome');
-      assert.equal(notSent > 0, 'stopAfterFailures' in more);
-      for (const { device, status } of list) {
-        const times = made.filter((one) => one === device).length;
-        const isTrue = { sent: times === 1, unknown: times <= 1, notSent: times === 0 }[status as 'sent'];
-        assert.ok(isTrue, `${device} is ${status}, and was sent it ${times} times`);
+      const changes: string[] = [];
+      for (const names of groups) {
+        const body = { devices: names, config: 'set a', throttle, ...more };
+        changes.push(ok(await ask('POST', `${manager}/changes`, body)).jobId);
+      }
+      for (const group of ['first', 'second'])
+        await until(() => controller.isHolding(`-${group}-`), `a call of the ${group} change is held`);
+      // A change by a request dies with the node, too.
+      const apply = () =>
+        node.ask(
+          'POST',
+          `${manager}/devices/${single}/configuration`,
+          { config: { config: 'set a' } },
+          { 'Idempotency-Key': `once-${n}`, 'X-Min-Position': `${position}` },
+        );
+      const broken = apply();
+      await until(() => controller.isHolding(single), 'the call of a request is held');
+      const withLog = await Promise.all(changes.map(isWithLog));
+      assert.deepEqual(withLog.toSorted(), [false, true]);
+      await restart(node);
+      assert.equal((await broken).status, 0);
+      await until(node.ready, 'it is ready again');
+      const retry = await apply();
+      assert.deepEqual([retry.status, retry.body.metadata.errors[0].code], [503, 'unavailable']);
+      assert.match(retry.text, /outcome of this attempt is not known/);
+      assert.equal(made.filter((name) => name === single).length, 1);
+      controller.letGo();
+      for (const [i, jobId] of changes.entries()) {
+        await endOf(jobId);
+        const isBroken = withLog[i] === (killed === 'log');
+        const { totals, list } = ok(await ask('GET', `${manager}/changes/${jobId}?limit=10`));
+        note(JSON.stringify(totals));
+        const { sent, unknown, notSent } = totals;
+        assert.deepEqual([sent + unknown + notSent, list.length], [10, 10]);
+        assert.ok(isBroken ? unknown > 0 && unknown <= throttle : unknown === 0, `${unknown} are unknown`);
+        assert.equal(notSent > 0, isBroken && 'stopAfterFailures' in more);
+        for (const { device, status } of list) {
+          const times = made.filter((one) => one === device).length;
+          const isTrue = { sent: times === 1, unknown: times <= 1, notSent: times === 0 }[status as 'sent'];
+          assert.ok(isTrue, `${device} is ${status}, and was sent it ${times} times`);
+        }
       }
     });
 
@@ -160,8 +200,13 @@ describe('Jobs on devices on two processes, one of which is killed', function ()
       const { _id } = ok(await ask('POST', area, { name: `Campus without ${killed}` })).result;
       source.holdFrom(3);
       const body = { source: { type: 'netbox', url: source.url, token: 'a5f0c7d9e1b3' } };
+      await limitStarts(0, scenes.length);
       const { jobId } = ok(await ask('POST', `${area}/${_id}/sync`, body));
-      const { status, variables, error } = await endOf(jobId, source, killed);
+      await until(source.isHolding, 'a request is held');
+      await until(async () => (await isWithLog(jobId)) !== undefined, 'the claim is shown');
+      await restart((await isWithLog(jobId)) === (killed === 'the runner') ? cluster.log : cluster.other);
+      source.letGo();
+      const { status, variables, error } = await endOf(jobId);
       assert.equal(status, 'complete', JSON.stringify(error));
       assert.deepEqual(variables.counts, { added: nodesOfSource, changed: 0, removed: 0, leftOut: 0 });
       const events = ok(await ask('GET', `/audit/events?limit=1000&resource=inventory/${_id}`)).results;

@@ -78,6 +78,15 @@ const rows: Readonly<Record<string, Row>> = {
   },
 };
 
+/** A line with a text, of types that have no `hostname`. */
+const odd: Readonly<Record<string, string>> = {
+  'juniper-junos': 'set system location building lab',
+  'paloalto-panos': 'set deviceconfig system login-banner lab',
+  vyos: 'set system host-name lab',
+  'fortinet-fortios': 'config system global\n    set hostname lab\nend',
+  'huawei-vrp': 'sysname lab',
+};
+
 const compile = (expression: string) => {
   const { expression: pattern } = linearPattern(expression, {});
   return (text: string): boolean => pattern.matcher(text).find();
@@ -151,6 +160,14 @@ describe('A simulated device', () => {
       assert.equal(verdictOf(readBackWhole(shown, show(take('', shown)), type)), true);
       const command = type.running ?? '';
       assert.ok(form.answer(command, { device: { name: 'lab-1' }, memory: after, up: 0 }).endsWith(shown));
+    });
+
+    it(`keeps blanks that are no blanks between words: ${ostype}`, () => {
+      for (const sign of ['\u2028', '\u00a0', '\u3000', '\u0085']) {
+        const line = (odd[ostype] ?? 'hostname lab').replace('lab', `a${sign}b`);
+        const back = readBack(cliLines(line), show(take(fresh, line)), type);
+        assert.equal(verdictOf(back), true, `U+${sign.charCodeAt(0).toString(16)}: ${JSON.stringify(back)}`);
+      }
     });
 
     it(`goes back by the lines that lead there: ${ostype}`, () => {
