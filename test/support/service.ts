@@ -80,6 +80,8 @@ export const startService = async (settings: Record<string, string> = {}, keepIn
     /** The same for another login; null: none. */
     as: (login: Login | null) => (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
       ask(method, path, body, headers, login),
+    /** Ends it, and leaves the folder. */
+    end,
     stop: async (): Promise<void> => {
       await end();
       if (!keepIn) rmSync(folder, { recursive: true, force: true });

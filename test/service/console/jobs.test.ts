@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import type { Page } from 'playwright-core';
 import { describeInBrowser, useBrowser } from '../../support/browser.ts';
 import { ok } from '../../support/people.ts';
+import { adminPassword, startService, type TestService } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
 import { useService } from '../../support/useService.ts';
 
 const edge = (state = 'success') => ({ type: 'standard', state });
@@ -82,7 +85,7 @@ const form = {
   },
 };
 
-// Takes some 15 s: one service and one Chromium.
+// Takes some 45 s on a busy machine: one service, which is started twice, and one Chromium.
 describeInBrowser('console: jobs, forms and the inbox', () => {
   const service = useService();
   const newPage = useBrowser(service);
@@ -189,6 +192,45 @@ describeInBrowser('console: jobs, forms and the inbox', () => {
     assert.equal((await jobNow(second)).status, 'error');
   });
 
+  it('is read by the tree of a screen reader alone: from the login to the job that was approved', async () => {
+    const id = await startJob('{"a": 1}');
+    const page = await newPage();
+    const session = await page.context().newCDPSession(page);
+    /** The element of the tree with this role and name, as soon as it is there. */
+    const find = async (role: string, name: RegExp): Promise<number> => {
+      let found: number | undefined;
+      await until(async () => {
+        const { nodes } = await session.send('Accessibility.getFullAXTree');
+        found = nodes.find(
+          (node) => !node.ignored && node.role?.value === role && name.test(node.name?.value ?? ''),
+        )?.backendDOMNodeId;
+        return found !== undefined;
+      }, `${role} ${name}`);
+      return found!;
+    };
+    const use = async (role: string, name: RegExp, text?: string): Promise<void> => {
+      await session.send('DOM.focus', { backendNodeId: await find(role, name) });
+      if (text === undefined) await page.keyboard.press('Enter');
+      else await page.keyboard.insertText(text);
+    };
+    await page.view('/run');
+    await use('textbox', /^Username$/, 'admin');
+    await use('textbox', /^Password$/, adminPassword);
+    await use('button', /^Log in$/);
+    await find('heading', /^Run$/);
+    await use('link', /^Now$/);
+    await find('article', /^Is the limit right\?$/);
+    await find('StaticText', /^Raise it to 70$/);
+    await use('button', /^Approve$/);
+    await find('StaticText', /^The task is done\.$/);
+    await use('link', /^Jobs$/);
+    await find('columnheader', /^Status$/);
+    await use('link', /^Raise the limit$/);
+    await find('heading', /^Raise the limit$/);
+    await find('StaticText', /^complete$/);
+    assert.equal((await jobNow(id)).status, 'complete');
+  });
+
   it('follows a workflow, says why a task failed, and retries it', async () => {
     const page = await newPage();
     const id = await startJob('no JSON');
@@ -224,19 +266,97 @@ describeInBrowser('console: jobs, forms and the inbox', () => {
     assert.equal(await page.getByRole('columnheader', { name: 'Started' }).getAttribute('aria-sort'), 'ascending');
   });
 
-  it('says that the login has ended, and keeps what was typed', async () => {
-    const page = await newPage();
-    await page.enter(`/run/${trigger}`);
-    await page.getByLabel('Site').fill('KLN');
-    await page.getByLabel('Count').fill('2');
-    await page.evaluate(() => fetch('logout', { method: 'POST' }));
-    await page.getByRole('button', { name: 'Run', exact: true }).click();
-    await page.getByText('Your login has ended.').waitFor();
-    await page.getByLabel('Password').fill('correct horse battery');
-    await page.getByRole('button', { name: 'Log in' }).click();
-    await page.getByText('Your login has ended.').waitFor({ state: 'detached' });
-    assert.equal(await page.getByLabel('Site').inputValue(), 'KLN');
-    await page.getByRole('button', { name: 'Run', exact: true }).click();
-    await page.waitForURL(/#\/jobs\//);
+  describe('with a form that is filled in,', () => {
+    const login = { user: 'anna', password: 'a long enough password' };
+    let anna: string;
+    before(async () => {
+      const body = { username: login.user, password: login.password, memberOf: ['operators'] };
+      anna = ok(await service.ask('POST', '/authorization/accounts', body)).data._id;
+    });
+    const memberOf = async (groups: readonly string[]): Promise<void> => {
+      ok(await service.ask('PATCH', `/authorization/accounts/${anna}`, { memberOf: groups }));
+    };
+    const run = (page: Page) => page.getByRole('button', { name: 'Run', exact: true });
+    const network = async (page: Page, latency: number): Promise<void> => {
+      const session = await page.context().newCDPSession(page);
+      const throughput = { downloadThroughput: -1, uploadThroughput: -1 };
+      await session.send('Network.emulateNetworkConditions', { offline: false, latency, ...throughput });
+    };
+
+    let again: TestService | undefined;
+    after(() => again?.stop());
+
+    type Trouble = {
+      readonly words: string | RegExp;
+      /** Happens before the form is sent. */
+      readonly comes: (page: Page) => Promise<unknown>;
+      readonly goes: (page: Page) => Promise<unknown>;
+    };
+    const troubles: Readonly<Record<string, Trouble>> = {
+      'the login ends': {
+        words: 'Your login has ended.',
+        comes: (page) => page.evaluate(() => fetch('logout', { method: 'POST' })),
+        goes: async (page) => {
+          await page.getByLabel('Password').fill(login.password);
+          await page.getByRole('button', { name: 'Log in' }).click();
+          await page.getByText('Your login has ended.').waitFor({ state: 'detached' });
+          await run(page).click();
+        },
+      },
+      'the rights are lost': {
+        words: /No role of yours allows/,
+        comes: () => memberOf(['readers']),
+        goes: async (page) => {
+          await memberOf(['operators']);
+          await run(page).click();
+        },
+      },
+      'the answer is lost': {
+        words: 'All that you typed is still here.',
+        comes: (page) =>
+          page.route(
+            /\/run$/,
+            async (route) => {
+              await route.fetch();
+              await route.abort('connectionreset');
+            },
+            { times: 1 },
+          ),
+        goes: (page) => run(page).click(),
+      },
+      'the network is slow': {
+        words: 'The platform takes long to answer',
+        comes: (page) => network(page, 3500),
+        goes: async (page) => {
+          assert.ok(await run(page).isDisabled());
+          await network(page, 0);
+        },
+      },
+      'the node is down': {
+        words: 'The platform does not answer. The page goes on when it is back.',
+        comes: () => service.end(),
+        goes: async (page) => {
+          again = await startService({ PORT: new URL(service.url).port }, service.folder);
+          await page.getByText('The page goes on when it is back.').waitFor({ state: 'detached' });
+          await run(page).click();
+        },
+      },
+    };
+
+    for (const [title, { words, comes, goes }] of Object.entries(troubles))
+      it(`says that ${title}, loses nothing that was typed, and starts one job`, async () => {
+        const page = await newPage();
+        await page.enter(`/run/${trigger}`, login);
+        await page.getByLabel('VLAN').fill(title);
+        await page.getByLabel('Count').fill('2');
+        await comes(page);
+        await run(page).click();
+      await page.getByText(words).first().waitFor();
+        assert.equal(await page.getByLabel('VLAN').inputValue(), title);
+        await goes(page);
+        await page.waitForURL(/#\/jobs\//);
+        const { data } = ok(await service.ask('GET', `${operations}/jobs?limit=100`));
+        assert.equal(data.filter(({ variables }: any) => variables?.vlan === title).length, 1);
+      });
   });
 });

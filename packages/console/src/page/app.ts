@@ -7,7 +7,7 @@ import { linkTo, place } from './location.ts';
 import { LogIn } from './logIn.ts';
 import { Notice } from './notice.ts';
 import { Failure, Loading, Message } from './parts.ts';
-import { caller, hasEnded, isReachable, logOut } from './platform.ts';
+import { caller, hasEnded, isReachable, logOut, slowCalls } from './platform.ts';
 
 type View = { readonly title: string; readonly load: () => Promise<{ readonly default: ComponentType }> };
 
@@ -43,9 +43,8 @@ const liveWords = {
 } as const;
 
 const Connection = () => {
-  const words = isReachable.value
-    ? liveWords[liveness.value]
-    : 'The platform does not answer. The page goes on when it is back.';
+  const now = slowCalls.value > 0 ? 'The platform takes long to answer' : liveWords[liveness.value];
+  const words = isReachable.value ? now : 'The platform does not answer. The page goes on when it is back.';
   const more = missed.value > 0 ? `, ${missed.value} events came while it was away` : '';
   return html`<span role="status" class="connection ${isReachable.value ? liveness.value : 'away'}">${words}${more}</span>`;
 };

@@ -13,6 +13,8 @@ export const caller = signal<Caller | null | undefined>(undefined);
 export const hasEnded = signal(false);
 /** False while the platform does not answer. */
 export const isReachable = signal(true);
+/** How many calls have waited for their answers longer than people like. */
+export const slowCalls = signal(0);
 /** Grows when all that is shown should be asked for again. */
 export const refreshes = signal(0);
 
@@ -49,8 +51,15 @@ const probe = async (): Promise<void> => {
   refresh();
 };
 
+const longMs = 3000;
+
 /** Calls an operation. Throws `CallRefused`, or `Unreachable`. */
 export const call = async <N extends Name>(name: N, input?: Input<N>): Promise<Answered<N>> => {
+  let isSlow = 0;
+  const timer = setTimeout(() => {
+    isSlow = 1;
+    slowCalls.value++;
+  }, longMs);
   try {
     return await (send as (name: N, input?: Input<N>) => Promise<Answered<N>>)(name, input);
   } catch (error) {
@@ -60,6 +69,9 @@ export const call = async <N extends Name>(name: N, input?: Input<N>): Promise<A
     }
     if (error instanceof CallRefused && error.status === 401 && caller.value) hasEnded.value = true;
     throw error;
+  } finally {
+    clearTimeout(timer);
+    slowCalls.value -= isSlow;
   }
 };
 
