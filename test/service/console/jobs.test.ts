@@ -351,7 +351,7 @@ describeInBrowser('console: jobs, forms and the inbox', () => {
         await page.getByLabel('Count').fill('2');
         await comes(page);
         await run(page).click();
-      await page.getByText(words).first().waitFor();
+        await page.getByText(words).first().waitFor();
         assert.equal(await page.getByLabel('VLAN').inputValue(), title);
         await goes(page);
         await page.waitForURL(/#\/jobs\//);

@@ -5,25 +5,12 @@ import { useMemo } from 'preact/hooks';
 import { changeOptions } from './device.ts';
 import { deviceGroups, deviceTemplates } from './deviceKinds.ts';
 import type { FormDocument } from './fields.ts';
-import { useFilling } from './filling.ts';
-import { FieldsOf } from './form.ts';
+import { FilledForm, useFilling } from './filling.ts';
 import { html } from './html.ts';
 import { Actions, type JobOf } from './job.ts';
 import { useLoaded } from './loading.ts';
 import { goTo, place, setQuery } from './location.ts';
-import {
-  Action,
-  Failure,
-  Json,
-  Link,
-  List,
-  pageQuery,
-  reasonAgainst,
-  Section,
-  Shown,
-  Status,
-  spoken,
-} from './parts.ts';
+import { Action, Json, Link, List, pageQuery, Section, Shown, Status, spoken } from './parts.ts';
 import { call, newKeyHeader, read } from './platform.ts';
 import { firstRows, member, nameOf } from './resource.ts';
 import { typeName } from './run.ts';
@@ -109,10 +96,8 @@ const ChangeForm = ({ all, template }: { readonly all: Choices; readonly templat
       ...(template && { variables: template.variables }),
     },
   });
-  const reason = reasonAgainst(change);
-  const send = (dryRun: boolean) => (event: Event) => {
-    event.preventDefault();
-    void filling.submit(
+  const send = (dryRun: boolean): Promise<void> =>
+    filling.submit(
       async (value, key) => {
         const headers = dryRun ? newKeyHeader() : { 'Idempotency-Key': key };
         const { jobId } = (await call(change, { headers, body: bodyOf(value as Members, template, dryRun) })).body;
@@ -121,13 +106,7 @@ const ChangeForm = ({ all, template }: { readonly all: Choices; readonly templat
       ['/options'],
       dryRun,
     );
-  };
-  const button = { disabled: filling.isBusy || reason !== undefined, title: reason ?? '' };
-  return html`<form ref=${filling.place} class="form" onSubmit=${send(false)} novalidate aria-label="Change devices">
-    <${FieldsOf} field=${filling.form} value=${filling.value} change=${filling.change} faults=${filling.faults} at="" />
-    <${Failure} error=${filling.error} />
-    <div class="actions"><button type="button" ...${button} onClick=${send(true)}>Dry run</button><button class="main" ...${button}>Apply</button>${reason && html`<span class="quiet">${reason}</span>`}</div>
-  </form>`;
+  return html`<${FilledForm} filling=${filling} label="Change devices" operation=${change} button="Apply" send=${send} canTry=${true} />`;
 };
 
 const NewChange = () => {

@@ -4,13 +4,12 @@ import { useState } from 'preact/hooks';
 import { Copies } from './copies.ts';
 import { DeviceCompliance } from './deviceCompliance.ts';
 import type { FormDocument } from './fields.ts';
-import { useFilling } from './filling.ts';
-import { FieldsOf } from './form.ts';
+import { FilledForm, useFilling } from './filling.ts';
 import { html } from './html.ts';
 import { useLoaded } from './loading.ts';
 import { place } from './location.ts';
 import { Outcome } from './outcome.ts';
-import { Action, Facts, Failure, Json, Link, reasonAgainst, Section, Shown, Status, Table, Time } from './parts.ts';
+import { Action, Facts, Json, Link, Section, Shown, Status, Table, Time } from './parts.ts';
 import { call, isNow, may, newKeyHeader } from './platform.ts';
 
 type Device = Operations['configuration-manager.getDevice']['answer'];
@@ -123,7 +122,6 @@ const Apply = ({ name, config: mending, again }: ApplyProps & { readonly config:
   const filling = useFilling(changeForm, { draft: `change ${name} ${mending}`, beginning: { config: mending } });
   const [answer, setAnswer] = useState<unknown>();
   const [until, setUntil] = useState<string>();
-  const reason = reasonAgainst(apply);
   const ask = (dryRun: boolean): Promise<void> =>
     filling.submit(
       async (value, key) => {
@@ -142,16 +140,7 @@ const Apply = ({ name, config: mending, again }: ApplyProps & { readonly config:
       ['/options', '/config'],
       dryRun,
     );
-  const submit = (event: Event): void => {
-    event.preventDefault();
-    void ask(false);
-  };
-  const button = { disabled: filling.isBusy || reason !== undefined, title: reason ?? '' };
-  return html`<form ref=${filling.place} class="form" onSubmit=${submit} novalidate aria-label="Apply a configuration">
-      <${FieldsOf} field=${filling.form} value=${filling.value} change=${filling.change} faults=${filling.faults} at="" />
-      <${Failure} error=${filling.error} />
-      <div class="actions"><button type="button" ...${button} onClick=${() => ask(true)}>Dry run</button><button class="main" ...${button}>Apply</button>${reason && html`<span class="quiet">${reason}</span>`}</div>
-    </form>
+  return html`<${FilledForm} filling=${filling} label="Apply a configuration" operation=${apply} button="Apply" send=${ask} canTry=${true} />
     ${answer !== undefined && html`<${Outcome} answer=${answer} />`}
     ${until && html`<${Confirmation} name=${name} until=${until} after=${() => setUntil(undefined)} />`}`;
 };

@@ -1,6 +1,10 @@
+import type { Operations } from '@automation-platform/client';
 import { isObject } from '@automation-platform/json';
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { escaped, type Field, type FormDocument, faultsOf, formOf, presetOf } from './fields.ts';
+import { FieldsOf } from './form.ts';
+import { type Children, html } from './html.ts';
+import { Failure, reasonAgainst } from './parts.ts';
 import { CallRefused, newKey } from './platform.ts';
 
 /** Pointers in refusals begin with the place of the form's data in the request. */
@@ -82,6 +86,37 @@ export const useFilling = (
     }
   };
   return { form, value, change, faults: faultsNow, error, isBusy, submit, place };
+};
+
+type FilledFormProps = {
+  readonly filling: ReturnType<typeof useFilling>;
+  /** The name of the form. */
+  readonly label: string;
+  readonly operation: keyof Operations;
+  /** The button that sends it. */
+  readonly button: string;
+  readonly send: (isTrial: boolean) => Promise<void>;
+  /** Gives it a button `Dry run`, too. */
+  readonly canTry?: boolean;
+  /** Shown in place of no fields. */
+  readonly empty?: Children;
+};
+
+/** A form that is filled in, and its buttons. They say why the caller cannot use them. */
+export const FilledForm = ({ filling, label, operation, button, send, canTry = false, empty }: FilledFormProps) => {
+  const { form, value, change, faults, error, isBusy, place } = filling;
+  const reason = reasonAgainst(operation);
+  const state = { disabled: isBusy || reason !== undefined, title: reason ?? '' };
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    void send(false);
+  };
+  return html`<form ref=${place} class="form" onSubmit=${submit} novalidate aria-label=${label}>
+    ${form.fields.length === 0 && empty}
+    <${FieldsOf} field=${form} value=${value} change=${change} faults=${faults} at="" />
+    <${Failure} error=${error} />
+    <div class="actions">${canTry && html`<button type="button" ...${state} onClick=${() => send(true)}>Dry run</button>`}<button class="main" ...${state}>${button}</button>${reason && html`<span class="quiet">${reason}</span>`}</div>
+  </form>`;
 };
 
 /** The pointers of the members that differ. */

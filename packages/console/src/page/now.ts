@@ -4,7 +4,7 @@ import { html } from './html.ts';
 import { Inbox } from './inbox.ts';
 import type { PlatformEvent } from './live.ts';
 import { useLoaded } from './loading.ts';
-import { Action, Link, Progress, Section, Shown, Status, Table, Time } from './parts.ts';
+import { Action, duration, Link, Progress, Section, Shown, Status, Table, Time } from './parts.ts';
 import { call, isNow, may, read, wordsOf } from './platform.ts';
 import { columns, nameColumn, nextRunOf, type Trigger } from './triggerColumns.ts';
 
@@ -195,11 +195,6 @@ type Health = {
   readonly tasks: Readonly<Record<string, number>>;
 };
 
-const uptime = (seconds: number): string => {
-  const hours = Math.floor(seconds / 3600);
-  return hours >= 48 ? `${Math.floor(hours / 24)} days` : `${hours} h ${Math.floor((seconds % 3600) / 60)} min`;
-};
-
 const HealthOf = () => {
   const health = useLoaded(async () => (await call('service.status')).body as unknown as Health, [], { every: 10_000 });
   return html`<${Section} title="Health" tools=${!isNow.value && html`<span class="quiet">as it is now</span>`}>
@@ -213,7 +208,7 @@ const HealthOf = () => {
       <div><dt>Service</dt><dd><${Status} word=${status} /></dd></div>
       <div><dt>Event log</dt><dd>${eventStore.connected ? `${eventStore.kind}, position ${eventStore.position.toLocaleString('en')}` : html`<${Status} word="failed" /> cannot be reached`} ${eventStore.fault}</dd></div>
       <div><dt>Read models</dt><dd>${readStore.kind}, ${readStore.lag === 0 ? 'up to date' : `${readStore.lag.toLocaleString('en')} events behind`} ${readStore.fault}</dd></div>
-      <div><dt>Version</dt><dd>${version}, up for ${uptime(uptimeSeconds)}</dd></div>
+      <div><dt>Version</dt><dd>${version}, up for ${duration(uptimeSeconds * 1000)}</dd></div>
     </dl>`}</${Shown}>
   </${Section}>`;
 };
@@ -222,15 +217,19 @@ const HealthOf = () => {
 export const Now = () => html`
   <${Inbox} />
   <div class="columns">
-    ${may('operations-manager.getJobs') && html`<${UnderWay} />`}
-    ${may('operations-manager.getTriggers') && html`<${Triggers} />`}
-    ${may('operations-manager.getParked') && html`<${Parked} />`}
-    ${
-      may('audit.getAuditEvents') &&
-      isNow.value &&
-      html`<${Trouble} title="Refused runs" topics=${['runsRefused']} empty="No run was refused within a day." columns=${[['Reason', 'reason'], ['Message', 'message'], ['Count', 'count']]} />
-      <${FailedDevices} />
-      <${Trouble} title="Compliance that changed" topics=${['deviceComplianceChanged']} empty="No grade changed within a day." columns=${[['Device', 'device'], ['Before', 'from'], ['Now', 'to']]} />`
-    }
-    <${HealthOf} />
+    <div class="stack">
+      ${may('operations-manager.getJobs') && html`<${UnderWay} />`}
+      ${may('operations-manager.getTriggers') && html`<${Triggers} />`}
+      ${may('operations-manager.getParked') && html`<${Parked} />`}
+    </div>
+    <div class="stack">
+      ${
+        may('audit.getAuditEvents') &&
+        isNow.value &&
+        html`<${FailedDevices} />
+        <${Trouble} title="Compliance that changed" topics=${['deviceComplianceChanged']} empty="No grade changed within a day." columns=${[['Device', 'device'], ['Before', 'from'], ['Now', 'to']]} />
+        <${Trouble} title="Refused runs" topics=${['runsRefused']} empty="No run was refused within a day." columns=${[['Reason', 'reason'], ['Message', 'message'], ['Count', 'count']]} />`
+      }
+      <${HealthOf} />
+    </div>
   </div>`;

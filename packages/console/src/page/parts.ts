@@ -48,9 +48,9 @@ export const duration = (ms: number | null | undefined): string => {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
   const minutes = Math.floor(ms / 60_000);
-  return minutes < 60
-    ? `${minutes} min ${Math.round((ms % 60_000) / 1000)} s`
-    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  if (minutes < 60) return `${minutes} min ${Math.floor((ms % 60_000) / 1000)} s`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} days`;
 };
 
 const tones: Readonly<Record<string, string>> = {

@@ -1,12 +1,11 @@
 import type { Operations } from '@automation-platform/client';
 import { isObject } from '@automation-platform/json';
 import type { FormDocument } from './fields.ts';
-import { useFilling } from './filling.ts';
-import { FieldsOf } from './form.ts';
+import { FilledForm, useFilling } from './filling.ts';
 import { html } from './html.ts';
 import { useLoaded } from './loading.ts';
 import { goTo, place } from './location.ts';
-import { Failure, Link, List, listQuery, reasonAgainst, rowsIn, Shown, say, Time } from './parts.ts';
+import { Failure, Link, List, listQuery, rowsIn, Shown, say, Time } from './parts.ts';
 import { call, read } from './platform.ts';
 
 type Trigger = Extract<Operations['operations-manager.getTrigger']['answer']['data'], { readonly type: 'manual' }>;
@@ -91,19 +90,9 @@ export const typeName = (value: unknown): string | undefined => {
 type Loaded = { readonly trigger: Trigger; readonly automation: Automation; readonly document: FormDocument };
 
 const RunForm = ({ trigger, automation, document }: Loaded) => {
-  const {
-    form,
-    value,
-    change,
-    faults,
-    error,
-    isBusy,
-    submit,
-    place: element,
-  } = useFilling(document, { draft: `run ${trigger._id}`, beginning: trigger.formData ?? undefined });
-  const run = (event: Event): void => {
-    event.preventDefault();
-    void submit(
+  const filling = useFilling(document, { draft: `run ${trigger._id}`, beginning: trigger.formData ?? undefined });
+  const run = (): Promise<void> =>
+    filling.submit(
       async (formData, key) => {
         const { body } = await call('operations-manager.runManualTrigger', {
           path: { id: trigger._id },
@@ -115,18 +104,12 @@ const RunForm = ({ trigger, automation, document }: Loaded) => {
       },
       ['/formData', '/variables/formData', '/variables'],
     );
-  };
-  const reason = reasonAgainst('operations-manager.runManualTrigger');
   return html`<div class="title"><h2>${trigger.name}</h2></div>
     <p>${trigger.description || automation.description}</p>
     <p class="quiet">Runs ${automation.name}.</p>
     ${!trigger.enabled && html`<${Failure}>The trigger is disabled.</${Failure}>`}
-    <form ref=${element} class="form" onSubmit=${run} novalidate aria-label=${trigger.name}>
-      ${form.fields.length === 0 && html`<p class="quiet">It asks for nothing.</p>`}
-      <${FieldsOf} field=${form} value=${value} change=${change} faults=${faults} at="" />
-      <${Failure} error=${error} />
-      <div class="actions"><button class="main" disabled=${isBusy || reason !== undefined} title=${reason ?? ''}>Run</button>${reason && html`<span class="quiet">${reason}</span>`}</div>
-    </form>`;
+    <${FilledForm} filling=${filling} label=${trigger.name} operation="operations-manager.runManualTrigger" button="Run" send=${run}
+      empty=${html`<p class="quiet">It asks for nothing.</p>`} />`;
 };
 
 const RunOne = ({ id }: { readonly id: string }) => {
