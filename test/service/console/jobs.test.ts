@@ -326,7 +326,7 @@ describeInBrowser('console: jobs, forms and the inbox', () => {
       },
       'the network is slow': {
         words: 'The platform takes long to answer',
-        comes: (page) => network(page, 3500),
+        comes: (page) => network(page, 8000),
         goes: async (page) => {
           assert.ok(await run(page).isDisabled());
           await network(page, 0);
