@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
@@ -86,6 +86,18 @@ describe('account passwd', () => {
       }),
       /no account "ghost"/,
     );
+  });
+});
+
+describe('account passwd without a log', () => {
+  it('says so and makes none', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'automation-platform-'));
+    await assert.rejects(
+      setPassword(readConfig({ DATA_DIR: folder }), 'admin', { input: Readable.from(['a new password\n']) }),
+      /no event log/,
+    );
+    assert.deepEqual(readdirSync(folder), []);
+    rmSync(folder, { recursive: true });
   });
 });
 

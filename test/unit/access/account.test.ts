@@ -1,23 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { PassThrough, Readable } from 'node:stream';
-import { setPassword } from '../../../src/cli/commands/accountPasswd.ts';
+import { PassThrough } from 'node:stream';
 import { readPassword } from '../../../src/cli/password.ts';
-import { readConfig } from '../../../src/config.ts';
-
-describe('account passwd without a log', () => {
-  it('says so and makes none', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'automation-platform-'));
-    await assert.rejects(
-      setPassword(readConfig({ DATA_DIR: folder }), 'admin', { input: Readable.from(['a new password\n']) }),
-      /no event log/,
-    );
-    assert.deepEqual(readdirSync(folder), []);
-    rmSync(folder, { recursive: true });
-  });
-});
 
 describe('a password typed on a terminal', () => {
   const terminal = () => {
