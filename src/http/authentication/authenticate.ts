@@ -156,7 +156,6 @@ export const authenticator = (node: Node, { settings, secure, directory, openId 
   }, sweepMs).unref();
 
   const fromCache = (credentials: Credentials, everSince = false): Principal | undefined => {
-    if (changes.awaited()) return undefined;
     const token = tokenOf(credentials);
     if (token !== undefined) return byToken.fromCache(token, credentials, everSince);
     const caller = credentials.authorization === '' ? undefined : basic.kept(credentials.authorization, everSince);
@@ -226,7 +225,7 @@ export const authenticator = (node: Node, { settings, secure, directory, openId 
         const owner = entry && vouched.unlessGone(await verified.loadAs(entry));
         return owner && apiTokens.callerBy(entry, owner);
       }
-      const cachedAccount = changes.awaited() || changes.mappingsAwaited() ? undefined : accounts.fromCache(id);
+      const cachedAccount = changes.awaited(id) || changes.mappingsAwaited() ? undefined : accounts.fromCache(id);
       if (cachedAccount) return vouched.unlessGone(cachedAccount)?.principal;
       await upToDate();
       return vouched.unlessGone(await accounts.load(id))?.principal;

@@ -34,37 +34,29 @@ export const principals = (model: ReadStore, settings: () => LoginSettings, now:
   const read = accountReader(model, settings);
   const cache = lruCache<Held>(20_000);
   const loading = new Map<string, Promise<Known | undefined>>();
-  // If one of these numbers changes during a read, the result may be out of date.
+  // An account that was kept at other numbers is read again.
   let epoch = 0;
   let mappings = 0;
-  let accounts = 0;
 
   const timeoutMs = (): number => settings().principalTimeout * 60_000;
 
-  /** Reads an account. It is kept unless an event has changed it meanwhile. */
-  const readAndKeep = async (id: string): Promise<Known | undefined> => {
-    const before = { epoch, mappings, accounts, admins: settings().admins };
+  /** Reads an account. It is kept if `isCurrent` says afterwards that no event has changed it meanwhile. */
+  const readAndKeep = async (id: string, isCurrent: () => boolean): Promise<Known | undefined> => {
+    const { admins } = settings();
     const found = await read(id);
-    const foundAccount = found && !found.account.inactive ? found.known : undefined;
-    const mapped = found?.known.mapped === true;
-    const moved = before.epoch !== epoch || (mapped && before.mappings !== mappings) || before.accounts !== accounts;
-    if (!moved)
-      cache.set(id, {
-        known: foundAccount,
-        admins: before.admins,
-        epoch,
-        mappings: mapped ? mappings : undefined,
-        since: now(),
-      });
-    return foundAccount;
+    const known = found && !found.account.inactive ? found.known : undefined;
+    const isMapped = found?.known.mapped === true;
+    if (isCurrent()) cache.set(id, { known, admins, epoch, mappings: isMapped ? mappings : undefined, since: now() });
+    return known;
   };
 
   /** Reads an account; callers that come while it is being read share the result. */
   const load = (id: string): Promise<Known | undefined> => {
     const under = loading.get(id);
     if (under) return under;
-    const work = readAndKeep(id).finally(() => {
-      if (loading.get(id) === work) loading.delete(id);
+    const isCurrent = (): boolean => loading.get(id) === work;
+    const work = readAndKeep(id, isCurrent).finally(() => {
+      if (isCurrent()) loading.delete(id);
     });
     loading.set(id, work);
     return work;
@@ -104,12 +96,14 @@ export const principals = (model: ReadStore, settings: () => LoginSettings, now:
     /** Call with an event whose documents can be read: drops the accounts that it may change. */
     onEvent: ({ stream }: Pick<Recorded, 'stream'>): void => {
       const { category, id } = splitStream(stream);
+      if (category === 'account') {
+        cache.delete(id);
+        loading.delete(id);
+        return;
+      }
       if (category === 'group' || category === 'role') epoch++;
       else if (category === 'groupMapping') mappings++;
-      else if (category === 'account') {
-        accounts++;
-        cache.delete(id);
-      } else return;
+      else return;
       // Callers from now on must not get the result of a read that began before the event.
       loading.clear();
     },
@@ -178,24 +172,28 @@ const accountReader = (model: ReadStore, settings: () => { readonly admins: Admi
   };
 };
 
-const concerningAccounts = new Set(['account', 'group', 'role', 'provider']);
+const concerningAll = new Set(['group', 'role', 'provider']);
 
 /** Categories of the streams whose events change who may log in, or what they may do. */
-export const concerning = new Set([...concerningAccounts, 'groupMapping', 'login', 'token']);
+export const concerning = new Set([...concerningAll, 'account', 'groupMapping', 'login', 'token']);
 
 /**
- * Keeps two positions: up to which changes of accounts, groups, roles and group mappings are stored in the log, and up
- * to which this node has shown them. Between the two, cached accounts may be out of date. `onUntold` is called when the
- * read models have advanced and `onShown` was not called for each event.
+ * Keeps positions: up to which changes of accounts, groups, roles and group mappings are stored in the log, and up to
+ * which this node has shown them. Between the two, cached accounts may be out of date: after a change of an account that
+ * one alone, so that first logins make nobody else wait. `onUntold` is called when the read models have advanced and
+ * `onShown` was not called for each event.
  */
 export const accountChanges = (caughtUp: Node['settled'], onUntold: () => void) => {
   let stored = 0;
+  let storedForAll = 0;
   let storedMappings = 0;
   let projected = 0;
+  /** The positions of changes of single accounts that may not be shown yet. */
+  const changed = new Map<string, number>();
 
   return {
-    /** True if changes of accounts, groups or roles are stored and not yet shown. */
-    awaited: (): boolean => stored > projected,
+    /** True if changes of this account, or of groups, roles or providers, are stored and not yet shown. */
+    awaited: (account: string): boolean => storedForAll > projected || (changed.get(account) ?? 0) > projected,
     /** True if changes of group mappings are stored and not yet shown. */
     mappingsAwaited: (): boolean => storedMappings > projected,
     /**
@@ -203,21 +201,28 @@ export const accountChanges = (caughtUp: Node['settled'], onUntold: () => void) 
      * since.
      */
     upToDate: async (): Promise<void> => {
-      const target = Math.max(stored, storedMappings);
+      const target = stored;
       await caughtUp(target);
       if (target <= projected) return;
       onUntold();
       projected = target;
+      for (const [id, position] of changed) if (position <= target) changed.delete(id);
     },
     /** Call with each event as soon as it is stored. */
     onStored: ({ stream, position }: EventNotice): void => {
-      const { category } = splitStream(stream);
-      if (concerningAccounts.has(category)) stored = Math.max(stored, position);
-      if (category === 'groupMapping') storedMappings = Math.max(storedMappings, position);
+      if (position <= projected) return;
+      const { category, id } = splitStream(stream);
+      if (category === 'account') changed.set(id, position);
+      else if (concerningAll.has(category)) storedForAll = Math.max(storedForAll, position);
+      else if (category === 'groupMapping') storedMappings = Math.max(storedMappings, position);
+      else return;
+      stored = Math.max(stored, position);
     },
     /** Call with each event once its documents can be read. */
-    onShown: ({ position }: EventNotice): void => {
+    onShown: ({ stream, position }: EventNotice): void => {
       projected = position;
+      const { category, id } = splitStream(stream);
+      if (category === 'account' && (changed.get(id) ?? 0) <= position) changed.delete(id);
     },
   };
 };
@@ -242,7 +247,7 @@ const holds = (proof: Proof, { credential, deactivated }: Known): boolean =>
 export const verifiedAccounts = (accounts: Principals, changes: AccountChanges) => {
   /** The account from memory; does not wait. `everSince`: however long ago it was read. */
   const keptAs = (proof: Proof, everSince = false): Known | undefined => {
-    if (changes.awaited()) return undefined;
+    if (changes.awaited(proof.account)) return undefined;
     const cachedAccount = everSince ? accounts.everSince(proof.account) : accounts.fromCache(proof.account);
     if (!cachedAccount || !holds(proof, cachedAccount)) return undefined;
     return cachedAccount.mapped && changes.mappingsAwaited() ? undefined : cachedAccount;

@@ -111,6 +111,8 @@ export const providerLogins = ({ node, accounts: principals, directory, openId, 
     if (isOlder && doc.externalId === input.externalId) return;
     const actor: Actor = { id, username, provenance, groups: [], admin: false, via };
     await handle(provisionAccount, { id, input, actor, operation: 'provisionAccount', requestId: randomUUID() });
+    // The log answers many at once.
+    await turn();
     await settled();
   };
 

@@ -43,7 +43,13 @@ describe('logins by authentication providers', () => {
     const authenticated = password === undefined ? null : password === (known.password ?? `password of ${username}`);
     return { person, authenticated, externalGroups: authenticated === false ? [] : (known.groups ?? []) };
   };
-  const { log, node } = nodesOnLog({ now: () => clock.now(), settings: () => settings, directory });
+  const told = new Set<string>();
+  const { log, node } = nodesOnLog({
+    now: () => clock.now(),
+    settings: () => settings,
+    directory,
+    onEvent: ({ stream }) => void told.add(stream),
+  });
 
   const provide = (name: string, more: object = {}) =>
     one.command(createProvider, name, {
@@ -56,7 +62,9 @@ describe('logins by authentication providers', () => {
     [clock, settings, people, silent, asked] = [fixedClock(), defaults, {}, new Set(), []];
     one = await node();
     await one.bootstrap();
+    told.clear();
     await provide('corp');
+    await until(() => told.has('provider-corp'), 'the provider is told');
     people.corp = { anna: { groups: ['noc'] }, admin: {}, bob: {} };
     // A login at the moment of a change counts as one before it.
     clock.pass(1);
@@ -99,6 +107,31 @@ describe('logins by authentication providers', () => {
     const { actor } = await call(basic('anna'));
     assert.deepEqual(actor.groups, ['operators']);
     assert.equal((await documentOf(one.model, accounts, actor.id))?.externalGroups.length, 5000);
+  });
+
+  it('of many who come at once for the first time end in turns of their own, and make nobody else wait', async () => {
+    const newcomers = Array.from({ length: 60 }, (_, n) => `new ${n}`);
+    people.corp = Object.fromEntries(newcomers.map((name) => [name, {}]));
+    await call(basic('admin'));
+    let [ended, endedBefore, waits, isOver] = [0, 0, 0, false];
+    const perTurn: number[] = [];
+    const look = (): void => {
+      perTurn.push(ended - endedBefore);
+      endedBefore = ended;
+      const answer = one.auth.authenticate({ authorization: basic('admin'), cookie: undefined, address: '' });
+      if (answer instanceof Promise) waits++;
+      if (!isOver) setImmediate(look);
+    };
+    setImmediate(look);
+    const all = newcomers.map(async (name) => {
+      await call(basic(name));
+      ended++;
+    });
+    await Promise.all(all).finally(() => {
+      isOver = true;
+    });
+    assert.ok(Math.max(...perTurn) <= 2, `${Math.max(...perTurn)} in one turn`);
+    assert.equal(waits, 0);
   });
 
   it('never ask for the name of a local account, nor for one that is equal by NFKC', async () => {
