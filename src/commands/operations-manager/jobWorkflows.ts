@@ -65,16 +65,14 @@ export const faultsUnder = (schema: unknown, value: unknown): readonly (Fault & 
   return compiled.matches(value).errors;
 };
 
-const workWith = (graph: WorkflowGraph, self: JobSelf, now: string, { seal }: Tools): Work => {
-  return {
-    graph,
-    job: self,
-    now: Date.parse(now),
-    match,
-    fits,
-    seal,
-  };
-};
+const workWith = (graph: WorkflowGraph, job: JobSelf, now: string, { seal }: Tools): Work => ({
+  graph,
+  job,
+  now: Date.parse(now),
+  match,
+  fits,
+  seal,
+});
 
 const noWorkflow = workflowGraph({ name: '', tasks: {}, transitions: {} }, isInstant);
 

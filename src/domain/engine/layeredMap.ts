@@ -19,10 +19,10 @@ const getBelow = <V>(layers: Layers<V>['layers'], count: number, name: string): 
 export const get = <V>({ layers }: Layers<V>, name: string): V | undefined => getBelow(layers, layers.length, name);
 
 /**
- * The map with other values under these names; undefined removes one. Each layer stays more than twice as large as the
+ * The map with further entries, or other values under these names; undefined removes one. Each layer stays more than twice as large as the
  * next, so that there are few layers. Those that must become one are copied once.
  */
-const changedBy = <V>(
+export const withAll = <V>(
   map: Layers<V>,
   entries: readonly (readonly [name: string, value: V | undefined])[],
 ): Layers<V> => {
@@ -43,13 +43,9 @@ const changedBy = <V>(
   return { size, layers: newest.size === 0 ? layers.slice(0, kept) : [...layers.slice(0, kept), newest] };
 };
 
-/** The map with further entries, or other values. */
-export const withAll = <V>(map: Layers<V>, entries: readonly (readonly [name: string, value: V])[]): Layers<V> =>
-  changedBy(map, entries);
-
 /** The map without these names. */
 export const withoutAll = <V>(map: Layers<V>, names: readonly string[]): Layers<V> =>
-  changedBy(
+  withAll(
     map,
     names.map((name): [string, undefined] => [name, undefined]),
   );
