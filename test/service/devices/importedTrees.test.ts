@@ -174,6 +174,7 @@ describe('Golden configurations of other installations', () => {
     const path = `${manager}/configs/Changed`;
     ok(await service.ask('PUT', `${manager}/configs/variables/${id('e')}/v2`, { variables: { mtu: 9000 } }));
     const node = ok(await service.ask('POST', `${path}/v2/nodes`, { name: 'Kiel' }));
+    ok(await service.ask('POST', `${path}/v2/base%2FKiel/devices`, { devices: ['lab-01'] }));
     ok(await service.ask('POST', `${path}/versions`, { name: 'v3', base: 'initial' }));
     const theirs = await given('Changed', 'imported');
     const [initial, v2] = document.data;
@@ -182,7 +183,10 @@ describe('Golden configurations of other installations', () => {
       ...v2,
       root: {
         ...v2!.root,
-        children: [...v2!.root.children, { name: 'Kiel', attributes: { configId: node.configId }, children: [] }],
+        children: [
+          ...v2!.root.children,
+          { name: 'Kiel', attributes: { configId: node.configId, devices: ['lab-01'] }, children: [] },
+        ],
       },
       variables: { mtu: 9000 },
     });
