@@ -2,7 +2,7 @@ import { same } from '../../domain/engine/changes.ts';
 import { type Aggregate, fold } from '../../domain/engine/core.ts';
 import { endedAt, type Projection, project, projectChildren } from '../../projections/engine/define.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
-import { type KeyUses, keyUses } from './keyUses.ts';
+import { KeyUses } from './keyUses.ts';
 
 /** A stream as far as it was read. Decisions start from it. */
 export type LoadedStream = {
@@ -55,7 +55,7 @@ export const loading = (aggregates: readonly Aggregate[], projections: readonly 
       hash: '',
       promisedAt: -1,
       depth: 0,
-      keys: keyUses(),
+      keys: new KeyUses(),
       dataBytes: 0,
     }),
     /** The loaded stream with further events. */
