@@ -1,6 +1,6 @@
 import type { Event } from '../engine/core.ts';
 import { type Fault, RequestError } from '../engine/requestError.ts';
-import { advance, mostInBackground } from './workflows/advance.ts';
+import { advance } from './workflows/advance.ts';
 import type { Work } from './workflows/taskOutcomes.ts';
 import { type FollowingEvent, foldTasks, type TaskStates } from './workflows/taskStates.ts';
 
@@ -62,7 +62,7 @@ export const decideTasks = (
 /** The service goes on with a job: there was more to do than one decision does, or a time has come. */
 export const goOn = ({ tasks }: OfJob, work: JobWork | undefined): readonly FollowingEvent[] => {
   if (!tasks || !work) return [];
-  return 'broken' in work ? brokenEnd(work, tasks) : advance(work, tasks, mostInBackground).events;
+  return 'broken' in work ? brokenEnd(work, tasks) : advance(work, tasks).events;
 };
 
 /** Throws `conflict` if the job runs a workflow: then its tasks are claimed and reported, not the job. */
