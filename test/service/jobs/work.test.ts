@@ -66,7 +66,7 @@ describe('work() of the package', function () {
     };
     const worker = working('Refused', async ({ variables: { what } }, at) => results[String(what)]?.(at));
     const errors = [
-      ['mask', /refused: .*none is stored here/],
+      ['mask', /refused: .*there is none to keep here/],
       ['text', /refused: .*variables must be object/],
       ['circular', /circular/],
       ['percent', /101 percent is not from 0 to 100/],

@@ -125,7 +125,7 @@ describe('docs/workers.md', function () {
       ok(await ask('POST', `${jobs}/cancel`, { jobIds: [canceled] }));
       const { status, error } = await ended(await start('Cut off', ['refused']), worker);
       assert.equal(status, 'error');
-      assert.equal(error, '******** keeps a secret, but none is stored here');
+      assert.equal(error, '******** keeps a secret, but there is none to keep here: give it');
       for (const device of ['edge-01', 'edge-02', 'edge-03'])
         assert.deepEqual((await ended(await start('Cut off', [device]), worker)).variables.saved, [`${device}.cfg`]);
       assert.ok(cutter.cuts() > 1);
