@@ -3,7 +3,7 @@ import type { Kept, Step } from './step.ts';
 /** The form for the input of the automation "Software upgrade". It has an item of every kind. */
 const upgrade = {
   name: 'Software upgrade request',
-  description: 'What a change manager fills in before devices are upgraded',
+  description: 'A change manager fills it in before devices are upgraded',
   version: '1.2.0',
   tags: ['change', 'software'],
   struct: {

@@ -2,7 +2,7 @@ import type { Step } from './step.ts';
 
 const checks = {
   name: 'Upgrade pre-check',
-  description: 'Whether an edge router may be upgraded now',
+  description: 'Tells if an edge router may be upgraded now',
   os: 'cisco-ios-xe',
   passRule: true,
   commands: [
@@ -42,7 +42,7 @@ const checks = {
 
 const comparison = {
   name: 'Upgrade before and after',
-  description: 'What an upgrade must leave as it was',
+  description: 'The state that an upgrade must leave as it was',
   os: 'cisco-ios-xe',
   passRule: true,
   prepostCommands: [

@@ -20,7 +20,7 @@ const freeFrom = async (port: number, host: string): Promise<number> => {
 const usualPort = 3000;
 
 /**
- * The environment of a demo. What it does not set is such that a demo runs beside another one: ports that are free, and
+ * The environment of a demo. Its defaults are such that a demo runs beside another one: ports that are free, and
  * a folder for each port.
  */
 export const demoSettings = async (env: NodeJS.ProcessEnv) => {

@@ -107,7 +107,7 @@ export const logLead = ({
     if (!isFailing) log('Who leads cannot be noted or read; it is tried again', { error });
     isFailing = true;
     if (!(error instanceof TamperedStream)) return;
-    // Work must go on although nobody can note who leads. What two do at once is decided elsewhere.
+    // Work must go on although no node can note who leads. Streams decide between two leaders.
     end = Infinity;
     leadership.set(true);
   };

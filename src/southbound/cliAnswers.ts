@@ -4,7 +4,7 @@ import type { DeviceType } from './types/type.ts';
 /** Words of an adapter's devices beside those of the table of types: parts of lines, in any case. */
 type KnownAnswers = { readonly refusals?: readonly string[]; readonly harmless?: readonly string[] };
 
-/** What a device says to a line: the line by which it refuses it, and lines of which nobody knows what they mean. */
+/** The answer of a device to a line: the line by which it refuses it, and lines that no pattern knows. */
 export type Judged = { readonly refusal: string | undefined; readonly unrecognized: readonly string[] };
 
 const has = (line: string, parts: readonly string[] = []): boolean =>

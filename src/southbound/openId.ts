@@ -98,7 +98,7 @@ const silenceIn = (error: unknown): IssuerSilent | undefined => {
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Issuers of OpenID Connect. What they publish is kept for each. */
+/** Issuers of OpenID Connect, with the documents that each of them publishes. */
 export const openIdIssuers = (
   guard: Outbound,
   unseal: (sealed: Sealed) => string,

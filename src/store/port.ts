@@ -72,7 +72,7 @@ export type EventStore = {
   /** Removes a checkpoint if there is one. Resolves when the removal is durable. */
   removeCheckpoint(name: string): Promise<void>;
   /**
-   * Reads a checkpoint of a reader of which one process at a time should be at work. Whoever has taken or kept it before
+   * Reads a checkpoint of a reader of which one process at a time should be at work. A node that has taken or kept it before
    * can keep it no more.
    */
   takeCheckpoint(name: string): Promise<number | undefined>;

@@ -10,7 +10,7 @@ export const schedulesReader = 'schedules';
 // Each may have checkpoints of partitions besides: `<reader>:<partition>`.
 const readers = [reactionsReader, triggersReader, schedulesReader];
 
-/** The places of all readers and their cursors, by the names of their checkpoints. What moves a log moves them too. */
+/** The places of all readers and their cursors, by the names of their checkpoints. A move of the log moves them too. */
 export const placesOfReaders = async (log: WholeLog): Promise<ReadonlyMap<string, number>> => {
   const places = new Map<string, number>();
   for (const reader of readers) {

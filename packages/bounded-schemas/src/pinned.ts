@@ -1,7 +1,7 @@
 import { isObject, type Members, own } from '@automation-platform/json';
 import { dialectOf } from './dialects.ts';
 
-/** What a schema says about the top-level members of every object that fits it. */
+/** The facts of a schema about the top-level members of every object that fits it. */
 export type Pinned = {
   /** Members that such an object must have, each with the only values that it may have there. */
   readonly members: ReadonlyMap<string, readonly unknown[]>;

@@ -119,7 +119,7 @@ export const audit = (platform: Platform) => {
   return {
     /** The events that are wanted and that the account may see. */
     events: (search: AuditSearch = {}): AsyncGenerator<AuditEvent, void, undefined> => pages('events', search),
-    /** What happened to a resource, and what each event changed. */
+    /** The history of a resource, with the changes of each event. */
     resource: (kind: string, id: string): AsyncGenerator<AuditHistoryEntry, void, undefined> =>
       pages(`resources/${encodeURIComponent(kind)}/${encodeURIComponent(id)}`),
     /** How a resource (`<kind>/<id>`) differs between two moments: positions or times. */
@@ -129,7 +129,7 @@ export const audit = (platform: Platform) => {
       to: string | number,
     ): Promise<{ readonly from: number; readonly to: number; readonly patch: readonly PatchOperation[] }> =>
       ask('diff', { resource, from, to }),
-    /** What followed from a request, as trees. */
+    /** The consequences of a request, as trees. */
     trace: async (correlation: string): Promise<readonly AuditTrace[]> => {
       const { results } = await ask<{ readonly results: readonly AuditTrace[] }>(
         `trace/${encodeURIComponent(correlation)}`,

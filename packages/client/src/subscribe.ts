@@ -25,7 +25,7 @@ export type Subscription = {
 /** An event of the platform, with secrets masked. */
 export type PlatformEvent<Data = unknown> = {
   readonly id: string;
-  /** Its place in the log. Whoever has seen it goes on with `from: position`. */
+  /** Its place in the log. A program that has seen it goes on with `from: position`. */
   readonly position: number;
   readonly source: string;
   readonly topic: string;
@@ -38,7 +38,7 @@ export type PlatformEvent<Data = unknown> = {
   readonly revision: number;
   readonly correlation: string;
   readonly causation: string;
-  /** What the topic says (`/asyncapi.json` of the platform has the schemas). */
+  /** The data of the topic (`/asyncapi.json` of the platform has the schemas). */
   readonly data: Data;
 };
 
@@ -127,7 +127,7 @@ const passed = (state: State, position: string): boolean => {
   return true;
 };
 
-/** True if it has what each event has. What a topic says is not looked at. */
+/** True if it has what each event has. The data of a topic are not looked at. */
 const isEvent = (message: Readonly<Record<string, unknown>>): message is PlatformEvent => {
   const { position, id, source, topic, actor, resource } = message;
   return (

@@ -22,7 +22,7 @@ export type Job = {
 
 export type Progress = { readonly percent?: number; readonly message?: string };
 
-/** What a worker's function may use while it works on a job. */
+/** The tools of a worker's function while it works on a job. */
 export type AtWork = {
   /** Aborts when the job was canceled or the claim is lost, and when the worker stops. Nothing is reported then. */
   readonly signal: AbortSignal;
@@ -52,7 +52,7 @@ export type Work = Working & {
   /** The names of the components that `run` can run. */
   readonly components: readonly string[];
   readonly tasks?: undefined;
-  /** Carries out one job. What it returns are variables of the job; what it throws is its error. */
+  /** Carries out one job. The result has variables of the job; an exception is its error. */
   readonly run: (job: Job, at: AtWork) => Promise<Readonly<Record<string, unknown>> | undefined | void>;
 };
 
@@ -135,7 +135,7 @@ type Answer = { readonly status: number; readonly data: unknown; readonly messag
 const longestWaitS = 30;
 const shortestPauseMs = 100;
 const longestPauseMs = 5000;
-// Who cancels or pauses a job does not want to wait longer until its worker hears of it.
+// A person who cancels or pauses a job does not want to wait longer until its worker hears of it.
 const longestBeatMs = 20_000;
 const mostMessage = 1024;
 // An answer that takes longer than a waiting claim is lost.
@@ -217,7 +217,7 @@ const heartbeats = ({ send }: Requests, { id, claim }: Claimed, lease: number, l
     goOn?.();
     paused = undefined;
   };
-  // Who waits for the end of a pause waits no longer than the work lasts.
+  // A wait for the end of a pause lasts no longer than the work.
   leaving.signal.addEventListener('abort', resume);
   const lost = (why: string): void => leaving.abort(new Error(why));
 

@@ -71,7 +71,7 @@ const watchUntil = (signal: AbortSignal, check: () => Promise<void>, fail: (erro
 // So much is under way to a caller at most, but for one message.
 const mostBytes = 64 * 1024;
 const mostMessages = 16;
-// Who does not make room within this time does not keep up.
+// A caller that does not make room within this time does not keep up.
 const keepUpMs = 250;
 // How long a call that has failed may take until the caller has its end.
 const partingMs = 2000;
@@ -161,7 +161,7 @@ export const answeringCalls = ({ report, takingMs }: Needs) => {
       if (signal.aborted) return;
       const fault = faultOf(error, report);
       life.abort(fault);
-      // Who takes nothing does not take the end either.
+      // A caller that takes nothing does not take the end either.
       const parting = setTimeout(() => stream.call?.stream?.close?.(constants.NGHTTP2_CANCEL), partingMs).unref();
       stream.once('finish', () => clearTimeout(parting));
       stream.emit('error', fault);

@@ -63,7 +63,7 @@ type Some = {
   readonly structured: boolean;
 };
 
-/** Sends the first `count` of the events that pass. What was read is given up while the caller does not keep up. */
+/** Sends the first `count` of the events that pass. Events that were read are given up while the caller does not keep up. */
 const sendSome = async (
   { after, count, passes, structured }: Some,
   { send, room }: Answering<ReadResp>,

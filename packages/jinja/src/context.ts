@@ -8,7 +8,7 @@ import type { Run, Value } from './values/values.ts';
 /** A block, and the template that has it. */
 export type Block = { readonly node: BlockNode; readonly template: Loaded };
 
-/** What a template shares with its parents while they are rendered. */
+/** The state that a template shares with its parents while they are rendered. */
 export type Context = {
   /** The names that they set outside of blocks and loops. Around it are the names that they are given. */
   readonly root: Scope;

@@ -20,7 +20,7 @@ const noWords =
   '\\p{M}\\p{S}\\p{Z}\\p{C}\\p{Pd}\\p{Ps}\\p{Pe}\\p{Pi}\\p{Pf}\\p{Po}\\x{203f}\\x{2040}\\x{2054}' +
   '\\x{fe33}\\x{fe34}\\x{fe4d}-\\x{fe4f}\\x{ff3f}';
 
-/** What Python's classes have, as parts of a class: letters and digits of all scripts. */
+/** The characters of Python's classes, as parts of a class: letters and digits of all scripts. */
 const classes: Readonly<Record<string, string>> = {
   d: '\\p{Nd}',
   D: '\\P{Nd}',
@@ -140,7 +140,7 @@ const translated = (source: string, end: string): Translated => {
   return { text, flags };
 };
 
-/** What is repeated makes a program larger as often: that is told before it is compiled. RE2 bounds nested ones. */
+/** A part that is repeated makes a program larger as often: its size is known before it is compiled. RE2 bounds nested ones. */
 const repetitions = (source: string): number =>
   [...source.matchAll(/\{(\d*)(?:,(\d*))?\}/g)].reduce(
     (sum, [, least, most]) => sum + Math.max(Number(least), Number(most ?? 0)),

@@ -14,7 +14,7 @@ export type Ending = 'break' | 'continue' | undefined;
 /** A template that was rendered to be imported: its name, its names and its text. */
 export type Module = Thing & { readonly template: string; readonly text: () => string };
 
-/** What all templates of one rendering share. */
+/** The state that all templates of one rendering share. */
 export type Shared = {
   readonly run: Run;
   readonly library: Library;

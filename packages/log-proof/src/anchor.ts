@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { DigestSigned, LogRewritten, Place } from './digestLog.ts';
 
-/** What an anchor is told: a signature, or that the log begins anew. */
+/** A line of an anchor: a signature, or that the log begins anew. */
 export type AnchorLine = {
   /** The id of the log. */
   readonly log: string;

@@ -10,7 +10,7 @@ export type Noted = Pick<StoredEvent, 'position' | 'stream' | 'revision' | 'id'>
   readonly hash: string;
 };
 
-/** What the note beside a log says against the log. `at` is the event at the noted position. */
+/** The contradiction between the note beside a log and the log. `at` is the event at the noted position. */
 export const againstNote = (note: Noted, head: number, at: StoredEvent | undefined): Finding | undefined => {
   const { position, stream, revision } = note;
   if (position > head) {
@@ -24,8 +24,8 @@ export const againstNote = (note: Noted, head: number, at: StoredEvent | undefin
 
 /**
  * The lines of an anchor that are about a log: its own, and those of the logs that it was copied from. A copy keeps
- * signatures, so of the logs that told the same one, the others were copied from the first. What was told before a log
- * was rewritten does not count.
+ * signatures, so of the logs that told the same one, the others were copied from the first. Lines from before a log
+ * was rewritten do not count.
  */
 const linesAbout = (lines: readonly AnchorLine[], log: string | undefined, signatures: readonly Signature[]) => {
   const digests = new Set(signatures.map(({ digest }) => digest));
@@ -35,7 +35,7 @@ const linesAbout = (lines: readonly AnchorLine[], log: string | undefined, signa
       firstOf.set(digest, teller);
   const logs = new Set([log, ...firstOf.values()]);
   const about = lines.filter((line) => logs.has(line.log));
-  // A log begins anew before its first signature. Whoever can write to the log can have such a line told later, too.
+  // A log begins anew before its first signature. A person who can write to the log can have such a line told later, too.
   const rewritten = about.findLastIndex(
     (line, at) => line.topic === 'logRewritten' && about.findIndex((other) => other.log === line.log) === at,
   );
@@ -45,7 +45,7 @@ const linesAbout = (lines: readonly AnchorLine[], log: string | undefined, signa
 const isSigned = ({ key, events, digest, signature }: AnchorLine): boolean =>
   key !== null && digest !== null && signature !== null && isSignedBy(key, digestText(events, digest), signature);
 
-/** What an anchor was told about a log: how many signatures, and what speaks against the log. */
+/** The lines of an anchor about a log: how many signatures, and what speaks against the log. */
 export const againstAnchor = (
   lines: readonly AnchorLine[],
   { log, signatures, head }: { log: string | undefined; signatures: readonly Signature[]; head: number },

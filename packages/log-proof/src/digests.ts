@@ -9,7 +9,7 @@ export type Signature = DigestSigned & { readonly position: number; readonly bel
 /** A place where the digests do not hold. */
 type Broken = { readonly from: number; readonly to: number };
 
-/** What was counted since the last signature. */
+/** The counts since the last signature. */
 type Since = {
   readonly running: ReturnType<typeof runningDigest>;
   /** How many lines the steps that hold cover. */
@@ -22,7 +22,7 @@ type Since = {
 /** A range in which a signature does not hold, and how many events it has more than were signed. */
 type Fault = Broken & { readonly signature: number; readonly more: number; readonly message: string };
 
-/** What was done in a range. Events that are too many in one range and lack in the next were moved. */
+/** The finding about a range. Events that are too many in one range and lack in the next were moved. */
 const findingsOf = (faults: readonly Fault[]): readonly Finding[] => {
   const rows: Fault[][] = [];
   for (const fault of faults) {
@@ -142,7 +142,7 @@ export const digestChecker = (signatures: readonly Signature[]) => {
       lines++;
       if (next < signatures.length) add(event);
     },
-    /** What was found, and how many events were there and are proved. To be called once, after the last event. */
+    /** The findings, and how many events were there and are proved. To be called once, after the last event. */
     end(position: number) {
       if (next < signatures.length) lacks(next, signatures.length, position);
       return { found: [...found, ...findingsOf(faults)], lines, signed };

@@ -27,7 +27,7 @@ const isEvent = (line: Line): line is ExportedEvent =>
   typeof line.revision === 'number' &&
   [line.stream, line.id, line.type, line.data, line.metadata].every((text) => typeof text === 'string');
 
-/** What a first pass over the lines of an export has found. */
+/** The findings of a first pass over the lines of an export. */
 type Scan = {
   readonly head: ExportHead | undefined;
   readonly last: number;

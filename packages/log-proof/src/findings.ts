@@ -1,4 +1,4 @@
-/** What somebody has done to a log. */
+/** The kinds of damage to a log. */
 export type Kind = 'altered' | 'missing' | 'inserted' | 'reordered' | 'altered or reordered' | 'cut';
 
 /** One finding: at a position, or somewhere from one position to another. */
@@ -12,7 +12,7 @@ export type Finding = {
   readonly message: string;
 };
 
-/** What is covered, in numbers of events. `uncovered`: those that no signature proves. */
+/** The coverage in numbers of events. `uncovered`: those that no signature proves. */
 export type Coverage = { readonly verified: number; readonly signed: number; readonly uncovered: number };
 
 /** Where a finding begins, for the order of findings. */

@@ -63,7 +63,7 @@ export const isSignedBy = (key: string, text: string, signature: string): boolea
   }
 };
 
-/** What people compare instead of a key. */
+/** The fingerprint that people compare instead of a key. */
 export const fingerprintOf = (key: string): string => `SHA256:${hash('sha256', Buffer.from(key, 'base64'), 'base64')}`;
 
 /** The raw public key, in base64, that somebody gives: itself, or PEM of a public or private key. */

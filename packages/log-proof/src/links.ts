@@ -20,13 +20,13 @@ type Early = {
 
 const mostEarly = 1000;
 
-/** What an event at a revision may name as the hash before it. */
+/** The hashes that an event at a revision may name as the one before it. */
 const previousOf = (revision: number, newest: Newest | undefined): readonly string[] =>
   revision === 0 ? [''] : (newest?.hashes ?? []);
 
 /**
  * Checks events one by one, in the order of the log: links, revisions, positions and sums. It finds what shows by
- * position. What was changed at one event does not show at the next ones again.
+ * position. A change at one event does not show at the next ones again.
  */
 export const linkChecker = ({ dense, find, sumAt, arePartsRight, linked }: Needs) => {
   const found: Finding[] = [];
@@ -152,7 +152,7 @@ export const linkChecker = ({ dense, find, sumAt, arePartsRight, linked }: Needs
       last = position;
       take(event, hashIn(metadata) === undefined && isSumWrong(event));
     },
-    /** What was found. To be called once, after the last event. */
+    /** The findings. To be called once, after the last event. */
     findings: (): readonly Finding[] => {
       early.splice(0).forEach(atEnd);
       return [...found, ...gaps.findings()];

@@ -1,6 +1,6 @@
 import type { StoredEvent } from '@automation-platform/event-log';
 
-/** What a check may ask of the log. A log that is a stream of lines answers nothing. */
+/** The questions that a check may ask of the log. A log that is a stream of lines answers none. */
 export type LookUps = {
   /** True if positions have no gaps, as in a file of this program. */
   readonly dense: boolean;

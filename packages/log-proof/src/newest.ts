@@ -15,7 +15,7 @@ export type Newest = {
 
 type Needs = Pick<LookUps, 'find'> & { readonly linked: (stream: string) => boolean };
 
-/** What the next event may name as the hash of an event that is as it was written. */
+/** The hashes that the next event may name for an event that is as it was written. */
 export const hashesOf = ({ metadata }: Pick<StoredEvent, 'metadata'>): readonly string[] => {
   const hash = hashIn(metadata);
   return hash === undefined ? [] : [hash];

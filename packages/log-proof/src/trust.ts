@@ -53,7 +53,7 @@ const keysFrom = (keyText: string, proofs: readonly Placed[]): ReadonlySet<strin
 
 /**
  * Reads the events of the stream of signatures. Without a given key it believes the keys that the log holds; in an export
- * of a log that was never signed, the key of the export. Whether the digests are right is for others.
+ * of a log that was never signed, the key of the export. Another check judges the digests.
  */
 export const trustIn = (events: readonly StoredEvent[], { key: given, export: signed }: Given): Trust => {
   const found: Finding[] = [];

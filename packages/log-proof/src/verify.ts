@@ -13,7 +13,7 @@ type Needs = {
   readonly linked: (stream: string) => boolean;
   /** The public key that is believed. Without it, the keys that the log holds are. */
   readonly key: string | undefined;
-  /** What the anchor was told, if it can be read. */
+  /** The lines of the anchor, if it can be read. */
   readonly anchor: readonly AnchorLine[] | undefined;
   readonly signal: AbortSignal;
   readonly told: (position: number, head: number) => void;

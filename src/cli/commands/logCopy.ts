@@ -32,7 +32,7 @@ export const copy = command({
   help: `\
 Events are copied byte by byte, those of other tools with their content types. Streams that were deleted, or deleted for
 ever, are so in the copy. Not copied: streams and events of EventStoreDB's own (names and types that begin with $), but
-for the metadata of streams of other tools. What stays behind is named at the end.
+for the metadata of streams of other tools. The end of the output names all that stays behind.
 
 With --forget or --without-..., the copy begins its signatures anew: it says what was removed, and is signed with AUDIT_KEY
 or <DATA_DIR>/audit.key. AUDIT_ANCHOR is told. Times are RFC 3339: 2026-01-31T00:00:00Z (docs/tampering.md).`,

@@ -60,7 +60,7 @@ const usernamesOf = async (log: LogReads, id: string): Promise<ReadonlySet<strin
   return usernames;
 };
 
-/** Whether nobody but the owner has claimed a name. */
+/** True if no stream but the owner's has claimed a name. */
 const isClaimedBy = async (log: LogReads, stream: string, owner: string): Promise<boolean> => {
   for await (const events of log.read(stream)) if (events.some((event) => dataIn(event).owner !== owner)) return false;
   return true;

@@ -476,7 +476,7 @@ export const updateProject = command({
 
 const deletion = Type.Object({ components: Type.Enum(['delete', 'keep']) });
 
-/** Decides to delete a project. What something outside of it names stays. */
+/** Decides to delete a project. Components that documents outside of it name stay. */
 export const deleteProject = command({
   name: 'deleteProject',
   input: deletion,

@@ -5,7 +5,7 @@ import { isUnusable } from '../../store/tampered.ts';
 import type { LoadedStream } from './loaded.ts';
 import type { Streams } from './streams.ts';
 
-/** Whether a claim holds, and the deciding stream as it was read. */
+/** Tells if a claim holds; and the deciding stream as it was read. */
 type Checked = { readonly holds: boolean; readonly decided: LoadedStream };
 
 /** Another resource has the name. */

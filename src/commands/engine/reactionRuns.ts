@@ -25,7 +25,7 @@ type Needs = {
   readonly log: Log;
 };
 
-/** How many commands in the background are carried out at once. What is stored after theirs is shown after them. */
+/** How many commands in the background are carried out at once. Events that are stored after theirs are shown after them. */
 const mostInBackground = 2;
 
 /** Tools whose read models show at least everything up to the position. `state` needs no wait: it reads the log. */

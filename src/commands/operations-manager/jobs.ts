@@ -54,7 +54,7 @@ const accountOf = async (actor: Actor, { accountNow }: Tools): Promise<Actor> =>
   (await accountNow(actor.id)) ?? { ...actor, groups: [], admin: false };
 
 /**
- * Starts a job. Whoever may see an automation may run it. Reactions use a derived id and set the origin (`automation`,
+ * Starts a job. A caller who may see an automation may run it. Reactions use a derived id and set the origin (`automation`,
  * `trigger`, `execution`). Only jobs of executions keep variables that look sealed: in other jobs a client may have
  * sent them.
  */

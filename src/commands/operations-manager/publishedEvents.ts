@@ -12,7 +12,7 @@ const claim = Type.Object(
     task: Type.Optional(name('Id of a task')),
     run: Type.Optional(Type.Integer({ minimum: 1, description: 'Number of its run' })),
   },
-  { description: 'Who publishes' },
+  { description: 'The publisher' },
 );
 
 /** Stores an event with a source and topic that a user has chosen. */

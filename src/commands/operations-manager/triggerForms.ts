@@ -26,7 +26,7 @@ type FormUse = { readonly formData: unknown; readonly values: Values; readonly a
 
 /**
  * The form that a trigger names, and the faults of form data under it. Null if the form does not exist, is hidden from the
- * actor, or its deletion is decided. What a trigger stores is `begun`: a person fills in the rest. What a run has is `whole`.
+ * actor, or its deletion is decided. Data that a trigger stores are `begun`: a person fills in the rest. Those of a run are `whole`.
  */
 export const formNamed = async (
   idOrName: string,

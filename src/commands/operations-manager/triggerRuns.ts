@@ -70,7 +70,7 @@ const mostCharacters = 512 * 1024;
 
 /** One run of a trigger. */
 export type Run = {
-  /** The trigger and its automation as they decide. What they are now can only stop the run. */
+  /** The trigger and its automation as they decide. Their present state can only stop the run. */
   readonly trigger: { readonly id: string; readonly content: TriggerContent };
   readonly automation: { readonly id: string; readonly content: AutomationContent };
   /** The caller has just read both, and judged the account. After a transformation they are read again all the same. */
@@ -178,7 +178,7 @@ export const formDataOf = async (
   return formData;
 };
 
-/** Seals the secrets of the variables. What is sealed stays so under any name. */
+/** Seals the secrets of the variables. Sealed values stay so under any name. */
 const sealedVariables = (variables: Variables, { seal, unseal }: Tools): Variables => {
   const opened = openInSecrets(variables, unseal);
   return sealSecrets(opened, opened, seal) as Variables;

@@ -50,7 +50,7 @@ const optional = {
   headers: Type.Optional(headers),
   template: Type.Optional(template),
 };
-const description = Type.String({ description: 'What it is for' });
+const description = Type.String({ description: 'Its purpose' });
 const timeout = Type.Integer({
   description: `Seconds after which a session fails; ${defaultTimeout} unless given`,
   minimum: 1,
@@ -64,7 +64,7 @@ export const newAgentSchema = {
     {
       additionalProperties: false,
       title: 'NewAgent',
-      description: 'What an agent says; ******** keeps the value of a header',
+      description: 'Definition of an agent; ******** keeps the value of a header',
     },
   ),
   allOf: [

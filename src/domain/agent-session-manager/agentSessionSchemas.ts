@@ -19,7 +19,7 @@ const inputs = Type.Unsafe<Readonly<Record<string, unknown>>>(
     {},
     {
       additionalProperties: true,
-      description: 'What the agent is given; members named like secrets are kept sealed and shown as ********',
+      description: 'The input of the agent; members named like secrets are kept sealed and shown as ********',
     },
   ),
 );
@@ -31,7 +31,7 @@ const callbackSchema = Type.Object(
     location: text('Where the hook is'),
     serviceName: name('Source of the event that tells of the end; must not begin with @platform/ or $'),
     methodName: name('Its topic; must not have a colon'),
-    identifier: text('What the hook knows the session by'),
+    identifier: text('The name of the session at the hook'),
   },
   {
     additionalProperties: false,
@@ -50,12 +50,12 @@ export const runAgentSchema = Type.Object(
   { additionalProperties: false, title: 'RunAgent', description: 'Which agent to run, and with what' },
 );
 
-const lastMessage = Type.String({ description: 'What was last heard of it', maxLength: mostMessage });
+const lastMessage = Type.String({ description: 'The last message of it', maxLength: mostMessage });
 
 /** The body of an agent's report at the end. */
 export const sessionReportSchema = Type.Object(
   { lastMessage: Type.Optional(lastMessage) },
-  { additionalProperties: false, title: 'SessionReport', description: 'What there is to say at the end' },
+  { additionalProperties: false, title: 'SessionReport', description: 'The report at the end' },
 );
 
 const sessionId = Type.String({ description: 'Id, a UUID' });
@@ -85,7 +85,7 @@ export const sessionMessageSchema = Type.Object(
   {
     at: time('When'),
     status: Type.Optional(sessionStatus),
-    message: Type.String({ description: 'What was said' }),
+    message: Type.String({ description: 'The text of the message' }),
   },
   { title: 'SessionMessage', description: 'Something that happened in a session; status where that changed' },
 );

@@ -28,7 +28,7 @@ const members = {
   provenance: name('Authentication provider that vouches for the account'),
   firstname: Type.String({ description: 'Name to greet with', maxLength: 256 }),
   email: Type.String({ description: 'E-mail address', maxLength: 320 }),
-  inactive: Type.Boolean({ description: 'Whether the account may not log in' }),
+  inactive: Type.Boolean({ description: 'True if the account may not log in' }),
   memberOf: groupRefs('Groups that the account belongs to'),
   assignedRoles: roleRefs('Roles that the account has by itself'),
   externalGroups: Type.Array(name('Name of a group at the authentication provider'), {
@@ -53,7 +53,7 @@ export const newAccountSchema = Type.Object(
 export const accountPatchSchema = Type.Partial(Type.Object({ username, password: passwordSchema, ...members }), {
   additionalProperties: false,
   title: 'AccountPatch',
-  description: 'What changes of an account',
+  description: 'Changes of an account',
 });
 export type AccountInput = Static<typeof accountPatchSchema>;
 

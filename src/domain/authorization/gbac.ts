@@ -27,7 +27,7 @@ export const groupObjectSchema = Type.Object(
   {
     provenance: Type.String({ description: 'Authentication provider that the group comes from' }),
     name: name('Name of the group'),
-    description: Type.String({ description: 'What the group is for' }),
+    description: Type.String({ description: 'Purpose of the group' }),
   },
   { title: 'GroupObject', description: 'Group' },
 );

@@ -42,7 +42,7 @@ export const roleRefs = (description: string) => Type.Array(name('Name of a role
 
 const members = {
   provenance: name('Authentication provider that the group comes from'),
-  description: Type.String({ description: 'What the group is for', maxLength: 10_000 }),
+  description: Type.String({ description: 'Purpose of the group', maxLength: 10_000 }),
   assignedRoles: roleRefs('Roles that members have'),
   memberOf: groupRefs('Groups that members belong to as well'),
 };
@@ -55,7 +55,7 @@ export const newGroupSchema = Type.Object(
 export const groupPatchSchema = Type.Partial(Type.Object({ name: groupName, ...members }), {
   additionalProperties: false,
   title: 'GroupPatch',
-  description: 'What changes of a group',
+  description: 'Changes of a group',
 });
 export type GroupInput = Static<typeof groupPatchSchema>;
 

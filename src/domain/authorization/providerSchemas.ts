@@ -80,7 +80,7 @@ export const isOidc = (properties: ProviderProperties): properties is OidcProper
 
 const members = {
   type: Type.Enum(['ldap', 'oidc'], { description: 'ldap: a directory; oidc: an issuer of OpenID Connect' }),
-  enabled: Type.Boolean({ description: 'Whether it is asked; true unless given' }),
+  enabled: Type.Boolean({ description: 'True if it is asked; true unless given' }),
   order: Type.Integer({
     description: 'Providers are asked in this order, then by name; 100 unless given',
     minimum: 0,

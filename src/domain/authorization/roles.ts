@@ -16,7 +16,7 @@ const method = Type.Object(
 );
 
 const members = {
-  description: Type.String({ description: 'What the role is for', maxLength: 10_000 }),
+  description: Type.String({ description: 'Purpose of the role', maxLength: 10_000 }),
   allowedMethods: Type.Array(method, { description: 'Methods that holders of the role may call', maxItems: 2000 }),
 };
 const roleName = name('Name, unique among roles');
@@ -28,7 +28,7 @@ export const newRoleSchema = Type.Object(
 export const rolePatchSchema = Type.Partial(Type.Object({ name: roleName, ...members }), {
   additionalProperties: false,
   title: 'RolePatch',
-  description: 'What changes of a role',
+  description: 'Changes of a role',
 });
 export type RoleInput = Static<typeof rolePatchSchema>;
 

@@ -57,7 +57,7 @@ const document = Type.Object(
         formData: loose({ ...ofData.formData, [asWritten]: true }),
         gbac: Type.Optional(gbacInput),
       },
-      { additionalProperties: false, title: 'ScheduledJobData', description: 'What it runs' },
+      { additionalProperties: false, title: 'ScheduledJobData', description: 'The automation that it runs' },
     ),
     _id: loose(name('Id; without one it gets one that is derived from the document')),
     migrated: Type.Optional(Type.Unsafe<unknown>({ description: 'Ignored' })),

@@ -32,7 +32,7 @@ export const members = {
   ),
   type: textOrNot('How the scheduler kept it, such as normal or single'),
   priority: nullable(Type.Union([Type.Number(), Type.String()]), 'Which one runs first'),
-  disabled: nullable(Type.Boolean(), 'Whether it had been switched off'),
+  disabled: nullable(Type.Boolean(), 'True if it had been switched off'),
   failCount: nullable(Type.Integer({ minimum: 0 }), 'How often it has failed'),
   failReason: textOrNot('Why it failed last'),
   repeatTimezone: textOrNot('Kept as given: fixed intervals do not depend on it'),
@@ -40,7 +40,7 @@ export const members = {
   data: Type.Object(
     {
       name: nullable(name('Name'), 'Name of the automation; without it that of the job'),
-      description: textOrNot('What it is for'),
+      description: textOrNot('Its purpose'),
       workflowId: name('Workflow that it runs'),
       formId: nullable(name('Form'), 'Name or id of the form that its input comes from'),
       formData: nullable(Type.Object({}, { additionalProperties: true }), 'Values of the form'),
@@ -50,14 +50,14 @@ export const members = {
       additionalProperties: true,
       maxProperties: 100,
       title: 'ScheduledJobData',
-      description: 'What it runs; further members are kept as given',
+      description: 'The automation that it runs; further members are stored as sent',
     },
   ),
 };
 
 const authorMembers = {
   _id: name('Id'),
-  migrated: Type.Boolean({ description: 'Whether it has become an automation' }),
+  migrated: Type.Boolean({ description: 'True if it has become an automation' }),
   automation: Type.Union([objectId('Id'), Type.Null()], { description: 'Id of that automation' }),
   ...authored,
 };

@@ -22,7 +22,7 @@ export const bundleTypeOf = (type: string): string | undefined => componentTypes
 /** A component of a project in an import: the members around the document are kept. */
 const importedComponentSchema = Type.Object(
   {
-    type: Type.String({ maxLength: 256, description: `What it is: ${[...componentTypes.keys()].join(', ')}` }),
+    type: Type.String({ maxLength: 256, description: `Its kind: ${[...componentTypes.keys()].join(', ')}` }),
     document: Type.Unsafe<Members>(Type.Object({}, { additionalProperties: true, description: 'The document' })),
   },
   { additionalProperties: true, title: 'ImportedComponent', description: 'Component of a project' },
@@ -46,7 +46,7 @@ export type ComponentDocument = Members & { readonly type: string; readonly docu
 
 const about = {
   name: name('Name'),
-  description: text('What it is for'),
+  description: text('Its purpose'),
   thumbnail: text('Picture, as a data URL'),
   backgroundColor: text('Colour behind the picture'),
 };
@@ -98,7 +98,7 @@ export const projectPatchSchema = Type.Object(
 export type ProjectPatch = Static<typeof projectPatchSchema>;
 
 const component = {
-  type: text('What it is'),
+  type: text('Its kind'),
   reference: optional('Its id here'),
   iid: Type.Optional(Type.Integer({ description: 'Its number in the project' })),
   folder: optional('Folder of the project'),
@@ -130,7 +130,7 @@ export const projectSummarySchema = Type.Object(
     ...projectMembers,
     components: Type.Array(
       Type.Object(component, { additionalProperties: true, title: 'ComponentSummary', description: 'Component' }),
-      { description: 'What it has' },
+      { description: 'Its components' },
     ),
   },
   { additionalProperties: true, title: 'ProjectSummary', description: 'Project without its documents' },
@@ -148,7 +148,7 @@ export const projectSchema = Type.Object(
         },
         { additionalProperties: true, title: 'Component', description: 'Component as it is now' },
       ),
-      { description: 'What it has' },
+      { description: 'Its components' },
     ),
   },
   { additionalProperties: true, title: 'Project', description: 'Project with its components as they are now' },
@@ -156,7 +156,7 @@ export const projectSchema = Type.Object(
 
 const outcome = (title: string, more: Readonly<Record<string, ReturnType<typeof text>>>, description: string) =>
   Type.Array(
-    Type.Object({ type: text('What it is'), name: text('Its name'), ...more }, { title, description: 'Component' }),
+    Type.Object({ type: text('Its kind'), name: text('Its name'), ...more }, { title, description: 'Component' }),
     { description },
   );
 const reason = text('Why, in a sentence');
@@ -164,14 +164,22 @@ const reason = text('Why, in a sentence');
 /** The outcome of an import for its components. */
 export const projectImportedSchema = Type.Object({
   total: Type.Integer({ description: 'How many components the document has' }),
-  installed: outcome('ComponentInstalled', { _id: text('Id that it has here') }, 'What the platform has now'),
-  kept: outcome('ComponentKept', { reason }, 'What is only kept: in the project, or outside of it'),
-  failedComponents: outcome('ComponentFailed', { code: text('Code of the error'), reason }, 'What stayed out'),
+  installed: outcome(
+    'ComponentInstalled',
+    { _id: text('Id that it has here') },
+    'Components that the platform has now',
+  ),
+  kept: outcome('ComponentKept', { reason }, 'Components that are only stored: in the project, or outside of it'),
+  failedComponents: outcome(
+    'ComponentFailed',
+    { code: text('Code of the error'), reason },
+    'Components that stayed out',
+  ),
 });
 
 /** The outcome of a deletion for the components. */
 export const projectDeletedSchema = Type.Object({
   total: Type.Integer({ description: 'How many components it had' }),
-  deletedComponents: outcome('ComponentDeleted', { _id: text('Id that it had') }, 'What went'),
-  kept: outcome('ComponentLeft', { reason }, 'What stays'),
+  deletedComponents: outcome('ComponentDeleted', { _id: text('Id that it had') }, 'Components that were deleted'),
+  kept: outcome('ComponentLeft', { reason }, 'Components that stay'),
 });

@@ -149,7 +149,7 @@ export const adapterReplacementSchema = withTypedProperties(
     {
       additionalProperties: false,
       title: 'AdapterReplacement',
-      description: 'What an adapter becomes; ******** keeps a secret',
+      description: 'The new definition of an adapter; ******** keeps a secret',
     },
   ),
   propertiesOf,

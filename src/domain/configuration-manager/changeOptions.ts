@@ -8,7 +8,7 @@ export const changeOptionsSchema = Type.Object(
     dryRun: flag('Say what would change; nothing is changed or stored'),
     backup: flag('Keep copies of the configuration before and after'),
     verify: flag('Read the configuration back'),
-    strict: flag('What the device says and nobody knows is a refusal'),
+    strict: flag('True: an answer that no pattern knows is a refusal'),
     save: flag('Make the running configuration the startup one, too'),
     replace: flag('It takes the place of the whole configuration'),
     confirm: Type.Optional(

@@ -21,7 +21,7 @@ const planNodeSchema = closed(
 );
 export type PlanNode = SchemaData<typeof planNodeSchema>;
 
-const status = Type.Enum(['draft', 'active'], { description: 'Whether the plan is in force' });
+const status = Type.Enum(['draft', 'active'], { description: 'active: the plan is in force' });
 export type PlanStatus = Static<typeof status>;
 
 const weight = (of: string) => Type.Number({ minimum: 0, maximum: 100, description: `Weight of ${of}` });
@@ -45,7 +45,7 @@ export const usualThrottle = 5;
 const throttle = Type.Integer({ minimum: 1, maximum: 50, description: 'How many devices are read at once' });
 
 const ofPlan = {
-  description: Type.String({ description: 'What it is for' }),
+  description: Type.String({ description: 'Its purpose' }),
   nodes: Type.Array(planNodeSchema, {
     description: 'Nodes to add; one with the same tree, version and nodeId replaces the earlier one',
   }),

@@ -51,7 +51,7 @@ export const treeSchema = Type.Object(
     _id: objectId('Id'),
     name: name('Name, unique among trees'),
     deviceType: Type.Union([Type.String(), Type.Null()], { description: 'Type of the devices that it is for' }),
-    description: Type.Optional(Type.String({ description: 'What it is for' })),
+    description: Type.Optional(Type.String({ description: 'Its purpose' })),
     created: authored.created,
     lastUpdated: authored.lastUpdated,
     versions: Type.Array(
@@ -87,7 +87,7 @@ const ownTree = Type.Object(
     _id: Type.Optional(Type.Unsafe<unknown>({ description: 'Id; one that has no 24 hexadecimal digits gets others' })),
     name: name('Name, unique among trees'),
     deviceType,
-    description: Type.Optional(Type.Unsafe<unknown>({ description: 'What it is for' })),
+    description: Type.Optional(Type.Unsafe<unknown>({ description: 'Its purpose' })),
     versions: Type.Array(
       Type.Object(
         {
@@ -113,7 +113,7 @@ const publishedTree = Type.Object(
           treeId: Type.Optional(Type.Unsafe<unknown>({ description: 'Id of the tree, the same in all items' })),
           name: name('Name of the tree'),
           deviceType,
-          description: Type.Optional(Type.Unsafe<unknown>({ description: 'What the tree is for' })),
+          description: Type.Optional(Type.Unsafe<unknown>({ description: 'Purpose of the tree' })),
           version: name('Name of the version, unique among the items'),
           root: Type.Object(
             {},
@@ -150,7 +150,7 @@ export const newTreeSchema = closed(
     deviceType: Type.Optional(
       Type.Union([name('Type of device'), Type.Null()], { description: 'Type of the devices that it is for' }),
     ),
-    description: Type.Optional(Type.String({ description: 'What it is for' })),
+    description: Type.Optional(Type.String({ description: 'Its purpose' })),
   },
   { title: 'NewTree', description: 'New golden configuration tree' },
 );

@@ -7,9 +7,9 @@ import { RequestError } from '../engine/requestError.ts';
 import { flag, text, texts, topicsOf } from '../engine/topics.ts';
 
 const members = {
-  active: Type.Boolean({ description: 'Whether it is shown' }),
+  active: Type.Boolean({ description: 'True if it is shown' }),
   text: Type.String({ description: 'Text', maxLength: 10_000 }),
-  dismissible: Type.Boolean({ description: 'Whether users may close it' }),
+  dismissible: Type.Boolean({ description: 'True if users may close it' }),
   startTime: time('When display begins'),
   allPages: Type.Boolean({ description: 'On every page; false: on the home page only' }),
   // Every colour that CSS can write, but nothing that makes a browser load a resource.

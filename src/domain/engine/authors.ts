@@ -13,9 +13,9 @@ const author = (description: string) => Type.Union([Type.String(), Type.Null()],
 /** Times and authors of a document: of its creation and of its last change. All are optional in imported documents. */
 export const authored = {
   created: Type.Optional(time('When it was made')),
-  createdBy: Type.Optional(author('Who made it')),
+  createdBy: Type.Optional(author('The account that created it')),
   lastUpdated: Type.Optional(time('When it was last changed')),
-  lastUpdatedBy: Type.Optional(author('Who last changed it')),
+  lastUpdatedBy: Type.Optional(author('The account that changed it last')),
 };
 
 /** A user in a document of another installation: a username, or an object that has one. */
@@ -30,8 +30,8 @@ export type Person = string | null | { readonly username: string };
 /** Like `authored`, in an imported document. */
 export const authoredByPeople = {
   ...authored,
-  createdBy: person('Who made it: a username, or an object that has one'),
-  lastUpdatedBy: person('Who last changed it, likewise'),
+  createdBy: person('The account that created it: a username, or an object that has one'),
+  lastUpdatedBy: person('The account that changed it last, likewise'),
 };
 
 /** The username of a person. */

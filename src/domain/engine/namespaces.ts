@@ -28,12 +28,12 @@ export const namespaceSchema = Type.Object(
     accessControl: Type.Optional(
       Type.Object(
         {
-          read: texts('Who may read'),
-          execute: texts('Who may run'),
-          write: texts('Who may change'),
-          manage: texts('Who may manage'),
+          read: texts('Accounts and groups that may read'),
+          execute: texts('Accounts and groups that may run'),
+          write: texts('Accounts and groups that may change'),
+          manage: texts('Accounts and groups that may manage'),
         },
-        { additionalProperties: true, description: 'Who may do what within it' },
+        { additionalProperties: true, description: 'Rights within it' },
       ),
     ),
   },

@@ -16,7 +16,7 @@ export type Parking = SchemaData<typeof parking>;
 
 const topics = topicsOf({
   reactionParked: [
-    'What follows from an event was parked, because it kept failing',
+    'A consequence of an event was parked, because it kept failing',
     Type.Object({
       stream: text,
       revision: whole,
@@ -25,8 +25,8 @@ const topics = topicsOf({
       tries: Type.Optional(whole),
     }),
   ],
-  reactionCompleted: ['What had been parked was carried out', Type.Object({})],
-  reactionDiscarded: ['What had been parked was given up', Type.Object({})],
+  reactionCompleted: ['A parked consequence was carried out', Type.Object({})],
+  reactionDiscarded: ['A parked consequence was given up', Type.Object({})],
 });
 /** The consequences of an event were parked, with the reason. Later it was completed, or somebody gave it up. */
 export type ParkedReactionEvent = EventOf<typeof topics>;

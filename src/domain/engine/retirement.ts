@@ -3,7 +3,7 @@ import { aggregate, type EventOf } from './core.ts';
 import { text, topicsOf } from './topics.ts';
 
 const topics = topicsOf({
-  endedRetired: ['What had ended long ago left the read models', Type.Object({ before: text })],
+  endedRetired: ['Items that had ended long ago left the read models', Type.Object({ before: text })],
 });
 /** `before`: what has ended before this time is retired: UTC, ISO 8601 with milliseconds. */
 type RetirementEvent = EventOf<typeof topics>;

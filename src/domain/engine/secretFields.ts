@@ -198,7 +198,7 @@ const someSecret = (value: Json, isSecret: IsSecret, such: (secret: Json) => boo
 
 /**
  * The document with what earlier versions sealed and `isSecretOfDocument` does not count, in clear. Returns the same
- * document if it has no such member. What was sealed with another key stays sealed.
+ * document if it has no such member. Values that were sealed with another key stay sealed.
  */
 export const withDescriptions = (value: Json, unseal: (sealed: Sealed) => string): Json => {
   if (Array.isArray(value)) {

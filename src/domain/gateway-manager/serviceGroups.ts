@@ -16,9 +16,9 @@ export const newServiceGroupSchema = Type.Object(
   {
     name: name('Name, unique among service groups'),
     cluster_id: Type.Optional(nameOrNone('Cluster of gateways that it belongs to; empty: none')),
-    description: Type.Optional(Type.String({ description: 'What it is for', maxLength: 10_000 })),
+    description: Type.Optional(Type.String({ description: 'Its purpose', maxLength: 10_000 })),
     is_default: Type.Optional(
-      Type.Boolean({ description: 'Whether it is the default of its cluster; a cluster has one at most' }),
+      Type.Boolean({ description: 'True if it is the default of its cluster; a cluster has one at most' }),
     ),
     groups: Type.Optional(groupRefs('Groups whose members use it')),
     services: Type.Optional(Type.Array(service, { description: 'Services of the group', maxItems: 1000 })),

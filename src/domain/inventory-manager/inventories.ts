@@ -24,7 +24,7 @@ const mostNodes = 10_000;
 
 const members = {
   name: name('Name, unique among inventories'),
-  description: Type.String({ description: 'What it is for', maxLength: 10_000 }),
+  description: Type.String({ description: 'Its purpose', maxLength: 10_000 }),
 };
 
 const tags = Type.Array(name('A tag'), { description: 'Words to find it by, in lower case', maxItems: 100 });
@@ -34,7 +34,7 @@ export const newNodeSchema = Type.Object(
     name: name('Name, unique within the inventory'),
     attributes: Type.Optional(
       Type.Record(Type.String(), Type.Any(), {
-        description: 'What is known about it, kept as given; secrets among it are sealed',
+        description: 'Further facts about it, stored as sent; secrets among it are sealed',
       }),
     ),
     tags: Type.Optional(tags),

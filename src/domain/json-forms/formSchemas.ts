@@ -16,12 +16,12 @@ const inputSchema = Type.Object(
     type: Type.String({ description: 'Type of the values' }),
     title: Type.String({ description: 'Title' }),
     _id: Type.Optional(Type.String({ description: 'Id' })),
-    description: Type.Optional(Type.String({ description: 'What it is for' })),
-    uniqueItems: flag('Whether no item may come twice'),
+    description: Type.Optional(Type.String({ description: 'Its purpose' })),
+    uniqueItems: flag('True: no item may come twice'),
     minItems: number('Least number of items'),
     maxItems: number('Most items'),
     required: Type.Optional(Type.Array(Type.String(), { description: 'Members that must be there' })),
-    readOnly: flag('Whether it is only shown'),
+    readOnly: flag('True: it is only shown'),
     options: Type.Optional(Type.Any({ description: 'Kept as given' })),
     properties: Type.Optional(Type.Any({ description: 'Schemas of the members' })),
     items: Type.Optional(Type.Any({ description: 'Schema of the items' })),
@@ -38,7 +38,7 @@ const inputSchema = Type.Object(
 
 const members = {
   name: name('Name, unique among forms'),
-  description: Type.Union([Type.String(), Type.Null()], { description: 'What it is for' }),
+  description: Type.Union([Type.String(), Type.Null()], { description: 'Its purpose' }),
   struct: structSchema,
   schema: inputSchema,
   uiSchema: any('How the form is shown'),
@@ -53,9 +53,9 @@ const optional = Type.Partial(Type.Object(members)).properties;
 const author = (description: string) => Type.String({ description });
 const who = {
   created: time('When it was made'),
-  createdBy: author('Who made it'),
+  createdBy: author('The account that created it'),
   lastUpdated: time('When it was last changed'),
-  lastUpdatedBy: author('Who last changed it'),
+  lastUpdatedBy: author('The account that changed it last'),
 };
 const signed = Type.Partial(Type.Object(who)).properties;
 const ids = { _id: Type.Optional(name('Id')), id: Type.Optional(name('The same as _id')) };
@@ -76,7 +76,7 @@ export const formPatchSchema = Type.Object(
   {
     additionalProperties: false,
     title: 'FormPatch',
-    description: 'What changes of a form; named by _id or id, else by its name',
+    description: 'Changes of a form; named by _id or id, else by its name',
   },
 );
 

@@ -15,7 +15,7 @@ export const runActionSchema = Type.Object(
     instance: Type.Optional(name('Id or name of the instance; for update and delete')),
     group: Type.Optional(name('Id or name of a group, in place of an instance')),
     instanceName: Type.Optional(name('Name of the new instance; for create and import')),
-    instanceDescription: Type.Optional(Type.String({ description: 'What the new instance is for', maxLength: 10_000 })),
+    instanceDescription: Type.Optional(Type.String({ description: 'Purpose of the new instance', maxLength: 10_000 })),
     inputs: Type.Optional(
       Type.Unsafe<InstanceData>(
         Type.Object(

@@ -7,7 +7,7 @@ import { hasId, type IdSet, noIds, withIds, withoutIds } from './idSets.ts';
 
 const instances = (description: string) =>
   Type.Optional(Type.Array(name('Id or name of an instance of the model'), { maxItems: 10_000, description }));
-const description = Type.String({ description: 'What it is for', maxLength: 10_000 });
+const description = Type.String({ description: 'Its purpose', maxLength: 10_000 });
 
 /** The fields of a group, without id, times, authors and last action. */
 export const groupMembers = {
@@ -23,8 +23,12 @@ export const newGroupSchema = Type.Object(
 
 /** The body of `updateGroup`. */
 export const groupChangesSchema = Type.Object(
-  { instancesToAdd: instances('Who comes'), instancesToRemove: instances('Who goes') },
-  { additionalProperties: false, title: 'ResourceGroupChanges', description: 'Who comes into a group and who goes' },
+  { instancesToAdd: instances('Instances that come in'), instancesToRemove: instances('Instances that go') },
+  {
+    additionalProperties: false,
+    title: 'ResourceGroupChanges',
+    description: 'Instances that come into a group, and those that go',
+  },
 );
 
 const content = { modelId: text, name: text, description: text };

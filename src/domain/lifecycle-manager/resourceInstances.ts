@@ -8,7 +8,7 @@ import { anyMembers, nothing, text, topicsOf } from '../engine/topics.ts';
 /** Data that fit the schema of the model. Secrets in them are sealed. */
 export type InstanceData = Readonly<Record<string, unknown>>;
 
-const description = Type.String({ description: 'What it is for', maxLength: 10_000 });
+const description = Type.String({ description: 'Its purpose', maxLength: 10_000 });
 export const instanceMembers = {
   name: name('Name, unique among the instances of the model'),
   description,
@@ -17,7 +17,7 @@ export const instanceMembers = {
       {},
       {
         additionalProperties: true,
-        description: 'What the schema of the model asks for; members named like secrets are shown as ********',
+        description: 'The data that the schema of the model asks for; members named like secrets are shown as ********',
       },
     ),
   ),
@@ -63,7 +63,7 @@ export const instanceName = ({ modelId, name }: Pick<InstanceContent, 'modelId' 
   name,
 });
 
-/** Whether the model exists, the faults of the data under its schema, and the data with sealed secrets. */
+/** Tells if the model exists; the faults of the data under its schema, and the data with sealed secrets. */
 export type DataRefs = {
   readonly modelExists: boolean;
   readonly faults: readonly Fault[];

@@ -13,7 +13,7 @@ import { name } from '../engine/schemas.ts';
 import type { Seal } from '../engine/secretFields.ts';
 import { anyMembers, restoredAs, text, textOrNull, topicsOf, typed, whole } from '../engine/topics.ts';
 
-const description = Type.String({ description: 'What it is for', maxLength: 10_000 });
+const description = Type.String({ description: 'Its purpose', maxLength: 10_000 });
 const schema = Type.Unsafe<Readonly<Record<string, unknown>>>(
   Type.Object(
     {},
@@ -30,7 +30,7 @@ const workflow = Type.Union([name('Automation or workflow'), Type.Null()], {
 const actionMembers = {
   _id: name('Id, unique within the model, in lower case; made here it has four hexadecimal digits'),
   name: name('Name, unique among the actions of the model'),
-  type: Type.Enum(['import', 'create', 'update', 'delete'], { description: 'What it does to instances' }),
+  type: Type.Enum(['import', 'create', 'update', 'delete'], { description: 'The effect on instances' }),
   workflow,
   description,
 };
@@ -61,9 +61,7 @@ export const newModelSchema = Type.Object(
     name: name('Name, unique among models'),
     description: Type.Optional(description),
     schema,
-    actions: Type.Optional(
-      Type.Array(newActionSchema, { maxItems: 200, description: 'What can be done with instances' }),
-    ),
+    actions: Type.Optional(Type.Array(newActionSchema, { maxItems: 200, description: 'Actions on instances' })),
   },
   { additionalProperties: false, title: 'NewResourceModel', description: 'Resource model' },
 );
@@ -92,7 +90,7 @@ const document = Type.Object(
           },
           { additionalProperties: false, title: 'ResourceAction', description: 'Action on instances' },
         ),
-        { maxItems: 200, description: 'What can be done with instances' },
+        { maxItems: 200, description: 'Actions on instances' },
       ),
     ),
     created: Type.Optional({ ...created, [ifItFits]: true }),
@@ -117,7 +115,7 @@ export const modelMembers = {
   name: newModelSchema.properties.name,
   description,
   schema,
-  actions: Type.Array(actionSchema, { description: 'What can be done with instances' }),
+  actions: Type.Array(actionSchema, { description: 'Actions on instances' }),
 };
 
 /** An action in events. */

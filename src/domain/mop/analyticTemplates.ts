@@ -43,7 +43,7 @@ export const analyticRuleSchema = Type.Object(
       Type.String({
         maxLength: 256,
         default: 'regex',
-        description: `What is compared (docs/command-templates.md): ${types.join(', ')}. ${others}`,
+        description: `The kind of comparison (docs/command-templates.md): ${types.join(', ')}. ${others}`,
       }),
     ),
     preRegex: pattern('Pattern for the answer before; without one the whole answer, of a table each line'),

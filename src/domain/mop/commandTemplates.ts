@@ -47,7 +47,7 @@ export const ruleSchema = Type.Object(
       Type.String({
         maxLength: 4096,
         [ifItFits]: true,
-        description: 'What a #comparison compares with: a pattern between slashes, or a value',
+        description: 'The other side of a #comparison: a pattern between slashes, or a value',
       }),
     ),
     evaluator: Type.Optional(
@@ -65,27 +65,27 @@ export const ruleSchema = Type.Object(
     ),
     result: Type.Optional(Type.Boolean({ description: 'Outcome of a run; kept as given' })),
   },
-  { additionalProperties: false, title: 'CommandRule', description: 'What the answer to a command must be like' },
+  { additionalProperties: false, title: 'CommandRule', description: 'A condition on the answer to a command' },
 );
 
 export const commandText = Type.String({
   maxLength: 1000,
   pattern: '^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f]*$',
-  description: 'What the device is asked, line by line; <!name!> stands for a variable',
+  description: 'The command, line by line; <!name!> stands for a variable',
 });
 
 const commandSchema = Type.Object(
   {
     command: Type.Optional(commandText),
     passRule: passRule('rules'),
-    rules: atMost(100, ruleSchema, 'What its answer must be like'),
+    rules: atMost(100, ruleSchema, 'Conditions on its answer'),
   },
   { additionalProperties: false, title: 'TemplateCommand', description: 'A command and its rules' },
 );
 
 /** A command template (docs/command-templates.md). */
 const schemas = templateSchemas('CommandTemplate', 'command template', {
-  commands: atMost(100, commandSchema, 'What devices are asked, in order'),
+  commands: atMost(100, commandSchema, 'Commands, in order'),
 });
 export const {
   fresh: newCommandTemplateSchema,
@@ -155,7 +155,7 @@ export const patternsIn = (
   });
 
 /**
- * The rules that lack members. What a designer leaves behind when a person chooses another `eval` or evaluator is no
+ * The rules that lack members. A row that a designer leaves behind when a person chooses another `eval` or evaluator is no
  * fault: nothing looks at it.
  */
 export const faultsIn = (content: CommandTemplateContent): readonly Fault[] =>

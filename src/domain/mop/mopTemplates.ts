@@ -25,7 +25,7 @@ export const headerInEvents = {
 };
 export type Header = SchemaData<TObject<typeof headerInEvents>>;
 
-/** Whether all must pass (the default), or one is enough. */
+/** True: all must pass (the default); false: one is enough. */
 export const passRule = (of: string) =>
   Type.Optional(Type.Boolean({ default: true, description: `true: all ${of} must pass; false: one is enough` }));
 export const severity = Type.Optional(
@@ -34,14 +34,16 @@ export const severity = Type.Optional(
 
 const header = {
   name: name('Name, unique among templates of its kind'),
-  description: Type.Optional(Type.String({ maxLength: 10_000, description: 'What it is for' })),
+  description: Type.Optional(Type.String({ maxLength: 10_000, description: 'Its purpose' })),
   os: Type.Optional(Type.String({ maxLength: 256, description: 'Operating system of the devices that it is for' })),
   passRule: passRule('commands'),
-  namespace: Type.Optional(Type.Union([Type.Null(), namespaceSchema], { description: 'What it belongs to' })),
+  namespace: Type.Optional(
+    Type.Union([Type.Null(), namespaceSchema], { description: 'The project that it belongs to' }),
+  ),
 };
 const { description } = header;
 const nullable = {
-  description: Type.Optional(Type.Union([description, Type.Null()], { description: 'What it is for' })),
+  description: Type.Optional(Type.Union([description, Type.Null()], { description: 'Its purpose' })),
 };
 export type HeaderInput = { readonly name: string; readonly description?: string | null } & {
   readonly [M in Exclude<keyof Header, 'name' | 'description'>]?: Header[M];
@@ -64,9 +66,9 @@ const author = (description: string) => Type.Optional(Type.Union([Type.Null(), T
 const bookkeeping = {
   _id: Type.Optional(name('Id')),
   created: milliseconds('When it was made'),
-  createdBy: author('Who made it'),
+  createdBy: author('The account that created it'),
   lastUpdated: milliseconds('When it was last changed'),
-  lastUpdatedBy: author('Who last changed it'),
+  lastUpdatedBy: author('The account that changed it last'),
 };
 /** Members that programs for other platforms send. */
 const ofOthers = {

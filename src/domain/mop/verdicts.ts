@@ -1,6 +1,6 @@
 import { RequestError } from '../engine/requestError.ts';
 
-/** Whether a check passed. `error` is the reason why the check was impossible. */
+/** The verdict of a check. `error` is the reason why the check was impossible. */
 export type Verdict = { readonly result: boolean; readonly error?: string };
 
 type Rated = Verdict & { readonly severity?: 'error' | 'warning' | 'info' | undefined };

@@ -99,7 +99,7 @@ export type ImportRefs = ImportAuthors & {
   /** The automation's present triggers. */
   readonly triggers: readonly PresentTrigger[];
   /**
-   * The triggers of the document that belong to another automation, or did so when they were deleted, by id. What the
+   * The triggers of the document that belong to another automation, or did so when they were deleted, by id. Triggers that the
    * actor may do with that automation.
    */
   readonly elsewhere: ReadonlyMap<string, { readonly exists: boolean; readonly access: Access }>;

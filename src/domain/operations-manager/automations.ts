@@ -8,7 +8,7 @@ import { gbac, nothing, restored, text, textOrNull, topicsOf } from '../engine/t
 
 export const automationMembers = {
   name: name('Name, unique among automations'),
-  description: Type.String({ description: 'What it is for' }),
+  description: Type.String({ description: 'Its purpose' }),
   componentType: Type.Union([Type.Null(), name('Type')], { description: 'Type of the component that it runs' }),
   componentName: Type.Union([Type.Null(), name('Name')], { description: 'Name of the component that it runs' }),
 };
@@ -24,7 +24,7 @@ export const newAutomationSchema = Type.Object(
 export const automationPatchSchema = Type.Partial(Type.Object({ name: nameMember, ...members }), {
   additionalProperties: false,
   title: 'AutomationPatch',
-  description: 'What changes of an automation',
+  description: 'Changes of an automation',
 });
 
 /** The content of an automation, without times and authors. */

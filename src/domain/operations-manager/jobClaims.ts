@@ -36,7 +36,7 @@ export const jobClaimSchema = Type.Object(
       Type.Integer({ minimum: 0, maximum: 30, default: 0, description: 'Seconds to wait if there is no job' }),
     ),
   },
-  { additionalProperties: false, title: 'JobClaim', description: 'Who wants to work on what' },
+  { additionalProperties: false, title: 'JobClaim', description: 'A worker, and the components that it works on' },
 );
 export type JobClaim = Static<typeof jobClaimSchema>;
 

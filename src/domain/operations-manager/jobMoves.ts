@@ -13,7 +13,7 @@ export const jobIdsSchema = Type.Object(
   { additionalProperties: false, title: 'JobIds', description: 'Several jobs' },
 );
 
-export const jobMove = Type.Enum(Object.keys(jobMoves) as JobMove[], { description: 'What becomes of them' });
+export const jobMove = Type.Enum(Object.keys(jobMoves) as JobMove[], { description: 'The move' });
 
 const decision = Type.Object({ move: typed<JobMove>()(text), jobIds: texts });
 export type JobMovesInput = SchemaData<typeof decision>;

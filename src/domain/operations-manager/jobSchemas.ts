@@ -16,12 +16,12 @@ export const jobVariables = Type.Record(Type.String(), Type.Unknown(), {
 
 /** An error as text or as an object. */
 export const jobError = Type.Union([Type.String({ minLength: 1 }), Type.Record(Type.String(), Type.Unknown())], {
-  description: 'What went wrong',
+  description: 'The error',
 });
 export type JobError = Static<typeof jobError>;
 
 const about = {
-  description: Type.Optional(Type.String({ description: 'What it is for' })),
+  description: Type.Optional(Type.String({ description: 'Its purpose' })),
   type: Type.Optional(name('Kind of job; automation or workflow unless given')),
   variables: Type.Optional(jobVariables),
   groups: Type.Optional(groupRefs('Groups whose members may see the job; none: whoever may see its automation')),
@@ -36,7 +36,7 @@ export const newJobSchema = Type.Object(
       Type.Object(about, { additionalProperties: false, description: 'Its description, type, variables and groups' }),
     ),
   },
-  { additionalProperties: false, title: 'NewJob', description: 'What to run' },
+  { additionalProperties: false, title: 'NewJob', description: 'The automation to run, and its variables' },
 );
 
 /** The input of `startJob`: the body, and the origin of a job that no request starts. */
@@ -68,7 +68,7 @@ const nullable = (id: string) => Type.Union([Type.Null(), Type.String()], { desc
 export const jobProgress = Type.Object(
   {
     percent: Type.Optional(Type.Number({ minimum: 0, maximum: 100, description: 'How much is done' })),
-    message: Type.Optional(Type.String({ maxLength: 1024, description: 'What the worker does' })),
+    message: Type.Optional(Type.String({ maxLength: 1024, description: 'The present step of the worker' })),
   },
   { additionalProperties: false, description: 'How far it is' },
 );
@@ -94,7 +94,7 @@ export const jobTask = Type.Object(
       }),
     ),
     until: either(Type.Integer({ description: 'When something happens with it by itself, epoch milliseconds' })),
-    error: Type.Unknown({ description: 'What went wrong; null: nothing' }),
+    error: Type.Unknown({ description: 'The error; null: none' }),
     children: Type.Optional(
       Type.Array(
         Type.Object({
@@ -116,7 +116,7 @@ export const jobSchema = Type.Object(
   {
     _id: objectId('Id'),
     name: name('Name of the automation or workflow'),
-    description: Type.String({ description: 'What it is for' }),
+    description: Type.String({ description: 'Its purpose' }),
     type: name('Kind of job'),
     status: jobStatus,
     variables: jobVariables,
@@ -146,13 +146,13 @@ export const jobSchema = Type.Object(
     ),
     component: Type.Object(
       { type: nullable('Type of the component'), name: Type.String({ description: 'Name of the component' }) },
-      { description: 'What a worker runs' },
+      { description: 'The component that a worker runs' },
     ),
     groups: Type.Array(Type.String(), {
       description: 'Groups whose members may see it; none: whoever may see its automation',
     }),
     created: time('When it was started'),
-    created_by: Type.String({ description: 'Who started it' }),
+    created_by: Type.String({ description: 'The account that started it' }),
     last_updated: time('When it last changed'),
     metrics: Type.Object(
       {
@@ -167,7 +167,7 @@ export const jobSchema = Type.Object(
       },
       { description: 'Times' },
     ),
-    error: Type.Union([Type.Null(), jobError], { description: 'What went wrong' }),
+    error: Type.Union([Type.Null(), jobError], { description: 'The error' }),
     claim: Type.Union(
       [
         Type.Null(),
@@ -180,7 +180,7 @@ export const jobSchema = Type.Object(
           }),
         }),
       ],
-      { description: 'Who works on it; null: nobody has claimed it' },
+      { description: 'The worker that has claimed it; null: none' },
     ),
     progress: Type.Union([Type.Null(), jobProgress], {
       description: 'How far it is, as its worker has told this node; it is not stored',

@@ -296,7 +296,7 @@ export const start = (_: JobState, input: JobStart, { refs, actor }: Context<Sta
   return startEvents(started, running);
 };
 
-/** What a trigger starts. */
+/** The start of a job by a trigger. */
 export type TriggeredStart = {
   readonly automation: { readonly id: string; readonly name: string; readonly component: JobStarted['component'] };
   /** The variables with sealed secrets. */

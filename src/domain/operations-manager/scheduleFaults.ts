@@ -47,7 +47,7 @@ const order = Object.keys(shapeFaults);
 type Shape = {
   readonly length: number;
   readonly first: number;
-  /** Whether it ends, with `end`. */
+  /** True if it ends, with `end`. */
   readonly ends: boolean;
 };
 
@@ -95,7 +95,7 @@ const shapeFault = (tree: Repetition, path: string): Fault | undefined => {
   return found?.fault;
 };
 
-/** The first node that ends, but later than the last moment. What is cut before it is fine. */
+/** The first node that ends, but later than the last moment. Nodes that are cut before it are fine. */
 const beyond = (tree: Repetition, firstRunAt: number, path: string): Fault | undefined => {
   let fault: Fault | undefined;
   /** The end of a node that is reached at `begin` and cut at `limit`. */

@@ -45,7 +45,7 @@ export const outcomeMembers = {
   ),
   error: Type.Optional(
     Type.Union([Type.String({ minLength: 1 }), Type.Record(Type.String(), Type.Unknown())], {
-      description: 'What went wrong; the result error needs it',
+      description: 'The error; the result error needs it',
     }),
   ),
 };

@@ -8,12 +8,12 @@ const opaque = (description: string) => Type.Object({}, { additionalProperties: 
 export const nullable = <S extends Parameters<typeof Type.Optional>[0]>(schema: S, description: string) =>
   Type.Union([schema, Type.Null()], { description });
 const milliseconds = (description: string) => Type.Integer({ minimum: 0, maximum: 8.64e15, description });
-const description = Type.String({ description: 'What it is for' });
+const description = Type.String({ description: 'Its purpose' });
 const options = Type.Object(
   {
-    targetType: Type.Optional(nullable(Type.Enum(['instance', 'group']), 'What the action runs against')),
+    targetType: Type.Optional(nullable(Type.Enum(['instance', 'group']), 'The target of the action')),
     targetIdentifier: Type.Optional(nullable(Type.String(), 'Which instance or group')),
-    chooseTargetAtRuntime: Type.Optional(Type.Boolean({ description: 'Whether the target is chosen at every run' })),
+    chooseTargetAtRuntime: Type.Optional(Type.Boolean({ description: 'True: the target is chosen at every run' })),
     actionId: Type.Optional(
       Type.String({ pattern: '^[0-9a-fA-F]{4}$', description: 'Action of a resource model: four hexadecimal digits' }),
     ),
@@ -24,8 +24,8 @@ const options = Type.Object(
 const common = {
   name: name('Name, unique within its automation'),
   description: Type.Optional(description),
-  enabled: Type.Boolean({ description: 'Whether it fires' }),
-  actionType: Type.Literal('automations', { description: 'What it runs' }),
+  enabled: Type.Boolean({ description: 'True if it fires' }),
+  actionType: Type.Literal('automations', { description: 'The kind of the action' }),
   actionId: name('Id of the automation that it runs'),
   options: Type.Optional(options),
   migrationVersion: Type.Optional(Type.Integer({ default: 3, description: 'Version of the form of this document' })),
@@ -103,7 +103,7 @@ export const triggerMembers = {
 
 const { endpoint, eventSystem, manual, schedule } = triggerMembers;
 const inPatches = {
-  description: nullable(description, 'What it is for; null takes it away'),
+  description: nullable(description, 'Its purpose; null takes it away'),
   options: nullable(options, 'Target of a lifecycle action; null takes it away'),
 };
 const { formData, formId } = Type.Partial(Type.Object(form)).properties;
@@ -217,6 +217,6 @@ export const triggerPatchSchema = Type.Partial(
     type: Type.Enum(['endpoint', 'eventSystem', 'manual', 'schedule'], { description: 'Cannot change' }),
     ...inPatches,
   }),
-  { additionalProperties: false, title: 'TriggerPatch', description: 'What changes of a trigger' },
+  { additionalProperties: false, title: 'TriggerPatch', description: 'Changes of a trigger' },
 );
 export type TriggerPatch = Static<typeof triggerPatchSchema>;

@@ -31,7 +31,7 @@ export type RunsEvent = EventOf<typeof topics>;
 export type RunsState = { readonly ran: boolean; readonly last?: string | undefined };
 
 /**
- * What came of a trigger's firing; the id is that of the trigger. It is a stream of its own, so that runs make no
+ * Outcomes of a trigger's firings; the id is that of the trigger. It is a stream of its own, so that runs make no
  * revision of the trigger stale. It stays when the trigger is deleted.
  */
 export const triggerRuns = aggregate<RunsState, RunsEvent>({

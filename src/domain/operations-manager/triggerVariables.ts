@@ -40,7 +40,7 @@ export const variablesOf = (content: TriggerContent, incoming: Incoming): Variab
   return wraps || !isObject(formData) ? { formData } : formData;
 };
 
-/** The variables with what the platform adds. What has the same names goes. */
+/** The variables with those that the platform adds in place of others with the same names. */
 export const withOrigin = (
   variables: Variables,
   { id, content: { name, type } }: { readonly id: string; readonly content: Pick<TriggerContent, 'name' | 'type'> },
@@ -57,7 +57,7 @@ const documentMembers = ['incoming', 'outgoing', 'steps'] as const;
 /** A transformation document in a trigger. It need have no name. */
 type InlineTransformation = Members & { readonly [part in (typeof documentMembers)[number]]: readonly unknown[] };
 
-/** What the member `jst` of a trigger, or of a part of one, asks for. `refused`: why a run cannot do it. */
+/** The transformation that the member `jst` of a trigger, or of a part of one, names. `refused`: why a run cannot do it. */
 export type Transformation =
   | { readonly kind: 'none' }
   | { readonly kind: 'jsonata'; readonly expression: string }

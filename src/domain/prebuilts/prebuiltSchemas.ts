@@ -31,7 +31,7 @@ export const kindMeant = (type: string): string | undefined =>
 
 const type = Type.String({
   maxLength: 256,
-  description: `What kind of document it is. These are installed: ${heldTypes.join(', ')}; any other is kept`,
+  description: `The kind of the document. These are installed: ${heldTypes.join(', ')}; any other is kept`,
 });
 
 const artifact = Type.Object(
@@ -41,15 +41,15 @@ const artifact = Type.Object(
     location: optional('Where it lies'),
     type: Type.Optional(type),
   },
-  { additionalProperties: false, title: 'PrebuiltArtifact', description: 'What is in the package' },
+  { additionalProperties: false, title: 'PrebuiltArtifact', description: 'A document of the package' },
 );
 
 const metadata = Type.Object(
   {
     name: name('Name, unique among prebuilts'),
     version: text('Version'),
-    description: text('What it is for'),
-    author: text('Who made it'),
+    description: text('Its purpose'),
+    author: text('Its author'),
     license: text('License'),
     repository: Type.Object(
       {
@@ -61,16 +61,16 @@ const metadata = Type.Object(
       },
       { additionalProperties: false, title: 'PrebuiltRepository', description: 'Where it comes from' },
     ),
-    PlatformDependencies: opaque('What it needs, kept as given'),
+    PlatformDependencies: opaque('The versions that it needs, stored as sent'),
     keywords: Type.Optional(Type.Array(Type.String(), { maxItems: 1000, description: 'Keywords' })),
     hostedGitId: Type.Optional(Type.Integer({ description: 'Id of the hosted repository' })),
   },
-  { additionalProperties: false, title: 'PrebuiltMetadata', description: 'What it is' },
+  { additionalProperties: false, title: 'PrebuiltMetadata', description: 'Name, version and author of a package' },
 );
 
 const manifest = {
   bundleName: text('Name of the bundle'),
-  artifacts: Type.Array(artifact, { description: 'What is in it; derived from the bundles unless given' }),
+  artifacts: Type.Array(artifact, { description: 'Its documents; derived from the bundles unless given' }),
   fingerprint: optional('Derived unless given: SHA-256 over the canonical bundles, the first 24 digits, hexadecimal'),
   createdEpoch: optional('Time, epoch milliseconds; that of the import unless given'),
 };
@@ -78,9 +78,9 @@ const strict = { additionalProperties: false } as const;
 const manifestSchema = Type.Object(manifest, {
   ...strict,
   title: 'PrebuiltManifest',
-  description: 'What it consists of',
+  description: 'Its parts',
 });
-const readme = text('What a reader should know, Markdown');
+const readme = text('A text for readers, Markdown');
 
 const bundles = Type.Unsafe<readonly Bundle[]>(
   Type.Array(Type.Object({ type, data: opaque('Document') }, strict), { maxItems: 10_000, description: 'Documents' }),
@@ -94,7 +94,7 @@ const knownSchema = Type.Object(
     metadata,
     manifest: Type.Object(
       { ...manifest, artifacts: Type.Optional(manifest.artifacts) },
-      { ...strict, title: 'NewPrebuiltManifest', description: 'What it consists of' },
+      { ...strict, title: 'NewPrebuiltManifest', description: 'Its parts' },
     ),
     bundles,
     readme,
@@ -116,7 +116,7 @@ export const importedPrebuiltSchema = Type.Unsafe<PrebuiltDocument>(
         ...knownSchema.properties,
         metadata: Type.Object(
           { ...unaliased, PlatformDependencies: Type.Optional(PlatformDependencies) },
-          { title: 'ImportedPrebuiltMetadata', description: 'What it is' },
+          { title: 'ImportedPrebuiltMetadata', description: 'Name, version and author of a package' },
         ),
       },
       named,
@@ -142,12 +142,12 @@ const items = {
   installed: listed(
     { _id: text('Id that it has here'), id: text('The same'), name: text('Its name') },
     'PrebuiltInstalled',
-    'What was installed',
+    'Documents that were installed',
   ),
   kept: listed(
     { _id: optional('Its id'), id: optional('The same'), name: optional('Its name'), reason },
     'PrebuiltKept',
-    'What is only kept in the package: the platform holds nothing of its kind',
+    'Documents that only the package has: the platform holds nothing of its kind',
   ),
   refused: listed(
     {
@@ -159,7 +159,7 @@ const items = {
       reason,
     },
     'PrebuiltRefused',
-    'What could not be installed. It is not in the package, but where a project has it',
+    'Documents that could not be installed. They are not in the package, but where a project has them',
   ),
 };
 

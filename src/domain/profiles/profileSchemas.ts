@@ -22,7 +22,7 @@ const seconds = (description: string, preset?: number) => whole(`${description},
 const milliseconds = (description: string) => whole(`${description}, in milliseconds`, day);
 const count = (description: string, preset?: number) => whole(description, 1000, preset);
 
-const about = text('What it is for');
+const about = text('Its purpose');
 const level = (description: string) => oneOf(description, ['error', 'warn', 'info', 'debug', 'trace', 'spam']);
 const verbs = [
   'ACL',
@@ -121,7 +121,7 @@ const members = {
   }),
   expressProps: group('ExpressProps', 'HTTP', {
     description: about,
-    cacheControl: yesOrNo('Whether a Cache-Control header is sent'),
+    cacheControl: yesOrNo('True: a Cache-Control header is sent'),
     timeout: milliseconds('How long an answer may take before it is 503; 0: as long as it takes'),
     access_control_allow_origin: Type.String({
       description: 'Origins whose pages may read answers: one, several with commas between them, or * for any',
@@ -129,7 +129,7 @@ const members = {
       maxLength: 2048,
       pattern: '^[\\u0021-\\u007e]*$',
     }),
-    access_control_allow_credentials: yesOrNo('Whether pages of these origins, but not of any, may send a login along'),
+    access_control_allow_credentials: yesOrNo('True if pages of these origins, but not of any, may send a login along'),
     express_http: open('HTTP listener'),
     express_https: open('HTTPS listener'),
     allowedHttpOptionalVerbs: Type.Array(oneOf('Verb', verbs), {
@@ -153,10 +153,10 @@ const members = {
   redisProps: open('Redis'),
   auditProps: group('AuditProps', 'Audit', {
     description: about,
-    audit: yesOrNo('Whether refused requests and exports are recorded'),
-    brokerValidation: yesOrNo('Whether brokers validate'),
+    audit: yesOrNo('True if refused requests and exports are recorded'),
+    brokerValidation: yesOrNo('True if brokers validate'),
   }),
-  pathProps: group('PathProps', 'Paths', { description: about, encrypted: yesOrNo('Whether core is encrypted') }),
+  pathProps: group('PathProps', 'Paths', { description: about, encrypted: yesOrNo('True if core is encrypted') }),
   alarmProps: Type.Array(alarm(5), { description: 'Alarm receivers', maxItems: 100 }),
   adapterStrategy: group('AdapterStrategy', 'Southbound systems', {
     device: Type.Unsafe<{ readonly order?: readonly string[] }>(
@@ -173,7 +173,7 @@ const members = {
     launchTimeout: seconds('How long a launch may take'),
     serviceHealthCheckInterval: seconds('Time between health updates'),
     serviceHealthCheckUnhealthyThreshold: count('Missed health checks after which a service is taken as offline'),
-    deadProcessCheck: yesOrNo('Whether dead processes are looked for'),
+    deadProcessCheck: yesOrNo('True if dead processes are looked for'),
     deadProcessCheckInterval: seconds('Time between these checks'),
     deadProcessMaxPeriod: seconds('How long a process may be without a health ping'),
     externalRequestTimeout: seconds('How long an external request may take'),

@@ -14,7 +14,7 @@ const members = {
       'jinja2: can be rendered; textfsm: kept only; a template of another installation may have others, likewise',
   }),
   template: Type.String({ description: 'Text of the template; whether it parses shows when it is rendered' }),
-  description: Type.String({ description: 'What it is for' }),
+  description: Type.String({ description: 'Its purpose' }),
   command: Type.String({ description: 'Command whose output it is about' }),
   data: Type.Union(
     [Type.Null(), Type.String(), Type.Object({}, { additionalProperties: true }), Type.Array(Type.Any())],
@@ -47,7 +47,7 @@ export const newTemplateSchema = Type.Object(
  */
 export const templatePatchSchema = Type.Object(
   { _id: id, ...Type.Partial(Type.Object(members)).properties, ...authored },
-  { additionalProperties: false, title: 'TemplatePatch', description: 'What changes of a template' },
+  { additionalProperties: false, title: 'TemplatePatch', description: 'Changes of a template' },
 );
 
 const loose = <S extends TSchema>(schema: S): S => ({ ...schema, [ifItFits]: true });

@@ -32,7 +32,7 @@ export const agentRoutes: readonly Route[] = [
     method: 'put',
     summary: 'Replace an agent',
     description:
-      'What is left out is gone. ******** keeps the value of a header, unless url changes: then it must be sent again.',
+      'Members that are left out are removed. ******** keeps the value of a header, unless url changes: then it must be sent again.',
     command: replaceAgent,
   }),
   usual.remove({

@@ -38,7 +38,7 @@ const body = Type.Object(
     kind: Type.String({ minLength: 1, maxLength: 256, description: 'Kind of the resource, such as automation' }),
     id: Type.String({ minLength: 1, maxLength: 1024, description: 'Id of the resource' }),
     position: Type.Integer({ minimum: 0, description: 'Position of the log; the resource becomes what it was there' }),
-    dryRun: Type.Optional(Type.Boolean({ description: 'Whether only the answer is given, and nothing changes' })),
+    dryRun: Type.Optional(Type.Boolean({ description: 'True: only the answer is given, and nothing changes' })),
   },
   { additionalProperties: false },
 );

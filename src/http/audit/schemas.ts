@@ -15,12 +15,12 @@ const actor = Type.Union(
     }),
     Type.Null(),
   ],
-  { description: 'Who did it; null: another program wrote the event' },
+  { description: 'The account that did it; null: another program wrote the event' },
 );
 
 const resource = Type.Union(
   [Type.Object({ kind: Type.String({ description: 'Kind' }), id: Type.String({ description: 'Id' }) }), Type.Null()],
-  { description: 'What it is about; null: no resource' },
+  { description: 'The resource it is about; null: no resource' },
 );
 
 const facts = {
@@ -32,7 +32,7 @@ const facts = {
   actor,
   resource,
   revision: Type.Integer({ description: 'Revision of the resource' }),
-  correlation: textOrNull('What began it all'),
+  correlation: textOrNull('The event that began it all'),
   causation: textOrNull('The event or request just before'),
   operation: textOrNull('Operation or reaction'),
   requestId: textOrNull('Id of the request'),
@@ -43,11 +43,11 @@ const data = Type.Unknown({ description: 'The data of the event; secrets are mas
 /** A JSON Patch. */
 export const patchSchema = Type.Array(
   Type.Object({
-    op: Type.Enum(['add', 'remove', 'replace'], { description: 'What is done' }),
+    op: Type.Enum(['add', 'remove', 'replace'], { description: 'The operation' }),
     path: Type.String({ description: 'Where: a JSON pointer' }),
     value: Type.Optional(Type.Unknown({ description: 'The new value' })),
   }),
-  { description: 'What changed in the document: a JSON Patch (RFC 6902). A secret that changed is ********' },
+  { description: 'The changes of the document: a JSON Patch (RFC 6902). A secret that changed is ********' },
 );
 
 export const eventSchema = Type.Object({ ...facts, data }, { title: 'AuditEvent', description: 'An event of the log' });
@@ -61,7 +61,7 @@ export const traceSchema = Type.Object(
   {
     ...facts,
     data,
-    children: Type.Array(Type.Unknown({ description: 'The same' }), { description: 'What it caused' }),
+    children: Type.Array(Type.Unknown({ description: 'The same' }), { description: 'The events that it caused' }),
   },
   { title: 'TracedEvent', description: 'An event, and the events that it caused' },
 );
@@ -85,7 +85,7 @@ export const diffSchema = Type.Object(
     to: Type.Integer({ description: 'Position of the second document' }),
     patch: patchSchema,
   },
-  { title: 'Difference', description: 'What changed between two positions' },
+  { title: 'Difference', description: 'The changes between two positions' },
 );
 
 /** A page of a list without a total. */

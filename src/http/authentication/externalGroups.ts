@@ -12,14 +12,16 @@ const externalGroupSchema = Type.Object(
     platformGroups: Type.Array(Type.String(), { description: 'Groups of the platform that it gives' }),
     reason: Type.Optional(Type.String({ description: 'Why it gives nothing, or less than its mapping says' })),
   },
-  { title: 'ExternalGroup', description: 'What an external group gives to an account' },
+  { title: 'ExternalGroup', description: 'The groups that an external group gives to an account' },
 );
 type ExternalGroup = Static<typeof externalGroupSchema>;
 
 /** `externalGroups` and `mappings` of an account. */
 export const externalGroupsSchema = {
   externalGroups: Type.Array(Type.String(), { description: 'Groups of the account at the authentication provider' }),
-  mappings: Type.Array(externalGroupSchema, { description: 'What each of them gives, or why it gives nothing' }),
+  mappings: Type.Array(externalGroupSchema, {
+    description: 'The groups that each of them gives, or why it gives none',
+  }),
 };
 
 type Needs = Pick<Service, 'model' | 'tools'>;

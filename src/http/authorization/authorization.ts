@@ -23,7 +23,7 @@ const methodSchema = Type.Object(
       verb: Type.String(),
       fullPath: Type.String(),
     }),
-    deprecated: Type.Boolean({ description: 'Whether it may go in a later version' }),
+    deprecated: Type.Boolean({ description: 'True if it may go in a later version' }),
   },
   { title: 'Method', description: 'Authorization method' },
 );

@@ -97,7 +97,7 @@ const userSchema = Type.Object(
     username: Type.String({ minLength: 1, maxLength: 256 }),
     password: Type.String({ minLength: 1, maxLength: 1024 }),
   },
-  { additionalProperties: false, title: 'User', description: 'Who logs in' },
+  { additionalProperties: false, title: 'User', description: 'The name and the password of an account' },
 );
 
 const user = orWrapped('user', userSchema);

@@ -60,9 +60,9 @@ export const providerRoutes: readonly Route[] = [
     body: providerTestSchema,
     answer: Type.Object(
       {
-        found: Type.Boolean({ description: 'Whether exactly one person has the name' }),
+        found: Type.Boolean({ description: 'True if exactly one person has the name' }),
         authenticated: Type.Union([Type.Boolean(), Type.Null()], {
-          description: 'Whether the password is theirs; null: none was sent, or nobody is found',
+          description: 'True if the password is theirs; null: none was sent, or nobody is found',
         }),
         username: Type.Union([Type.String(), Type.Null()], { description: 'Name at the provider' }),
         externalGroups: Type.Array(Type.String(), {

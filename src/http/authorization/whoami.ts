@@ -14,7 +14,7 @@ const whoami = (areas: () => readonly AreaRoutes[]): ActionRoute =>
     method: 'get',
     path: '/whoami',
     access: 'login',
-    summary: 'Who is calling, and what they may call',
+    summary: 'The caller, and the operations they may call',
     description: 'By the groups, roles and group mappings of the caller as they are now.',
     answer: Type.Object(
       {
@@ -33,7 +33,7 @@ const whoami = (areas: () => readonly AreaRoutes[]): ActionRoute =>
           description: 'Names of the methods that may be called, by area',
         }),
       },
-      { title: 'Caller', description: 'Who is calling' },
+      { title: 'Caller', description: 'The caller' },
     ),
     run: async ({ principal }, service) => {
       const caller = principal!; // the route is not open, so there is a caller

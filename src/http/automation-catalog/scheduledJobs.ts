@@ -63,7 +63,7 @@ const exportScheduledJob = actionRoute({
   access: ['operators', 'readers'],
   summary: 'Export a scheduled job',
   description:
-    'What the import of scheduled jobs takes back, with all that an import brought and the service does not know. ' +
+    'The document that the import of scheduled jobs takes back, with all that an import brought and the service does not know. ' +
     'Secrets are masked. The form has its name.',
   query: { as: wordsSchema },
   answer: importedScheduledJobSchema,
@@ -156,7 +156,7 @@ export const automationCatalogRoutes: AreaRoutes = {
       command: migrateAgendaJobs,
       join: showMigration,
       envelope: plain,
-      answer: Type.String({ description: 'What was created and what was skipped' }),
+      answer: Type.String({ description: 'The documents that were created, and those that were skipped' }),
     }),
   ],
 };

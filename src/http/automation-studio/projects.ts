@@ -161,7 +161,7 @@ const options = {
     }),
   ),
   strict: Type.Optional(
-    Type.Boolean({ description: 'Whether one component that cannot be unpacked refuses the project' }),
+    Type.Boolean({ description: 'True: one component that cannot be unpacked refuses the project' }),
   ),
   // Other programs send these.
   assignNewReferences: Type.Optional(
@@ -237,7 +237,7 @@ const deleteRoute = actionRoute({
     'Its components go with it, but for those that something outside of it names: kept tells why. With components=keep ' +
     'they all stay.',
   query: {
-    components: Type.Enum(['delete', 'keep'], { description: 'Whether its components go, too; delete unless given' }),
+    components: Type.Enum(['delete', 'keep'], { description: 'delete: its components go, too; delete unless given' }),
   },
   answer: Type.Object({
     message: Type.String(),
@@ -360,7 +360,7 @@ export const projectRoutes: AreaRoutes = {
       access: ['operators'],
       summary: 'Change a project',
       description:
-        'What the body leaves out stays. Members are the access list of the project and of its components (docs/projects.md): ' +
+        'Members that the body leaves out stay. Members are the access list of the project and of its components (docs/projects.md): ' +
         'with any, others get 404. 404 with the place of a member that is not here.',
       command: updateProject,
       join: summaryOf,

@@ -57,7 +57,7 @@ export const adapterRoutes: readonly Route[] = [
     access: ['operators'],
     summary: 'Replace an adapter',
     description:
-      'What is left out is gone. ******** keeps a secret, unless baseUrl or hostKey change: then it must be ' +
+      'Members that are left out are removed. ******** keeps a secret, unless baseUrl or hostKey change: then it must be ' +
       'sent again.',
     command: replaceAdapter,
     key,

@@ -25,7 +25,7 @@ const options = closed(
     ),
     dryRun: Type.Literal(true, { description: 'Nothing is stored' }),
   },
-  { description: 'What is compared' },
+  { description: 'The subject of the comparison' },
 );
 
 const check = async (call: Call<string, { readonly options: Static<typeof options> }>, service: Service) => {
@@ -72,7 +72,7 @@ export const complianceReportRoutes: readonly Route[] = [
     large: true,
     summary: 'Compare a configuration with a golden one',
     description:
-      'A text that is sent, or that of the device, against the texts of a node and of all nodes above it. What cannot ' +
+      'A text that is sent, or that of the device, against the texts of a node and of all nodes above it. A line that cannot ' +
       'be read or compared has the status error and the reason, and no score (docs/comparing.md).',
     body: closed({ options }),
     answer: reportSchema,

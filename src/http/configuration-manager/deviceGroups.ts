@@ -255,7 +255,7 @@ export const deviceGroupRoutes: readonly Route[] = [
     path: `${path}/export`,
     access: ['operators', 'readers'],
     summary: 'Export a device group',
-    description: 'What the import of device groups takes back.',
+    description: 'The document that the import of device groups takes back.',
     get: deviceGroups,
     exports: true,
     join: async (group, service) => (await exportsOf([group], service))[0],

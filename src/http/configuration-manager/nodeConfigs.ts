@@ -138,7 +138,7 @@ export const nodeConfigRoutes: readonly Route[] = [
       treeVersion: Type.String({ ...name, description: 'Name of the version' }),
       nodePath: Type.String({ ...name, description: 'Names from the root, joined by /' }),
       data: Type.Required(nodeConfigSchema, { additionalProperties: false }),
-      updateVariables: Type.Boolean({ description: 'Whether the variables are merged into those of the version' }),
+      updateVariables: Type.Boolean({ description: 'True if the variables are merged into those of the version' }),
       dryRun: Type.Optional(Type.Boolean({ description: 'Reads the text and stores nothing' })),
     }),
     answer: Type.Object({ ...success.properties, fault: Type.Optional(faultSchema) }),

@@ -260,7 +260,7 @@ const exportTree = actionRoute({
   access: ['operators', 'readers'],
   summary: 'Export a golden configuration tree',
   description:
-    'What the import of trees takes back, with all that an import brought and the service does not know. Secrets are ' +
+    'The document that the import of trees takes back, with all that an import brought and the service does not know. Secrets are ' +
     'masked.',
   query: { as: wordsSchema },
   answer: importedTreeSchema,

@@ -24,15 +24,15 @@ const eventSchema = Type.Object(
         }),
         Type.Null(),
       ],
-      { description: 'Who did it; null: another program has written it to the log' },
+      { description: 'The account that did it; null: another program has written it to the log' },
     ),
     resource: Type.Union([Type.Object({ kind: Type.String(), id: Type.String() }), Type.Null()], {
-      description: 'What it is about; null: another program has written it to the log',
+      description: 'The resource it is about; null: another program has written it to the log',
     }),
     revision: Type.Integer({ description: 'Which event of the resource it is, counted from 0' }),
     correlation: Type.String({ description: 'Id of the request that began it all' }),
     causation: Type.String({ description: 'Id of the event or request just before' }),
-    data: Type.Unknown({ description: 'What happened; secrets are masked' }),
+    data: Type.Unknown({ description: 'The data of the event; secrets are masked' }),
   },
   { title: 'Event', description: 'An event' },
 );

@@ -8,7 +8,7 @@ import { faultSchema } from '../engine/schemas.ts';
 /** A title and a description for each area. The page shows them in this order: as a person meets them. */
 export const areaTexts: Readonly<Record<AreaRoutes['area'], readonly [string, string]>> = {
   service: ['Login and health', 'Login, health, metrics, and the description of the service itself'],
-  authorization: ['Accounts, groups and roles', 'Who may log in, and what they may call'],
+  authorization: ['Accounts, groups and roles', 'The accounts that may log in, and the operations they may call'],
   'template-builder': ['Templates', 'Jinja2 templates, kept and rendered'],
   'configuration-manager': [
     'Configurations and devices',
@@ -17,7 +17,7 @@ export const areaTexts: Readonly<Record<AreaRoutes['area'], readonly [string, st
   mop: ['Command templates', 'Command templates and analytic templates: commands with rules for what devices answer'],
   'operations-manager': ['Automations and jobs', 'Automations, what triggers them, and the jobs that they start'],
   'json-forms': ['Forms', 'Forms that ask for the input of automations'],
-  audit: ['Audit', 'Who did what: events, histories of resources, and refused requests'],
+  audit: ['Audit', 'The history of all changes: events, histories of resources, and refused requests'],
   'inventory-manager': ['Inventories', 'Inventories and their nodes'],
   'lifecycle-manager': [
     'Resources',
@@ -56,7 +56,7 @@ export const tagsOf = (routes: readonly AreaRoutes[]): readonly object[] =>
 /** The schema of every error's body. */
 export const failureSchema = Type.Object(
   {
-    message: Type.String({ description: 'What is wrong, in a sentence' }),
+    message: Type.String({ description: 'The fault, in a sentence' }),
     data: Type.Null(),
     metadata: Type.Object({
       errors: Type.Array(faultSchema),
@@ -91,7 +91,7 @@ const asOf = {
   in: 'query',
   description:
     'Answer as of an earlier moment: a position of the log, or a time (RFC 3339; `+` is sent as `%2B`). ' +
-    'What the caller may see is decided as of now.',
+    'The rights of the caller count as of now.',
   schema: text,
 };
 

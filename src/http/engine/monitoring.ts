@@ -31,14 +31,14 @@ export const monitoringRoutes: AreaRoutes = {
     health({
       name: 'live',
       path: '/health/live',
-      summary: 'Whether the process answers',
+      summary: 'Tells if the process answers',
       description: 'For whoever starts it again if it does not.',
       up: () => true,
     }),
     health({
       name: 'ready',
       path: '/health/ready',
-      summary: 'Whether requests can be answered',
+      summary: 'Tells if requests can be answered',
       description: 'For load balancers: 503 with the status down as long as requests would be refused.',
       up: (service) => service.ready(),
     }),

@@ -38,7 +38,7 @@ export const pageParameters = ({ sorts, order = 1, limit = 25 }: ListFields): Re
     default: limit,
     description: 'How many documents to answer at most',
   }),
-  sort: Type.Enum([...sorts], { default: sorts[0], description: 'What to sort by' }),
+  sort: Type.Enum([...sorts], { default: sorts[0], description: 'The member to sort by' }),
   order: Type.Enum([1, -1], { default: order, description: '1 ascending, -1 descending' }),
 });
 

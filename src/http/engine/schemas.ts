@@ -34,7 +34,7 @@ export const wordsSchema = Type.Optional(
 
 /** `overwrite` of an import. */
 export const overwriteSchema = Type.Optional(
-  Type.Boolean({ description: 'Whether other content under a used id or name is replaced' }),
+  Type.Boolean({ description: 'True: other content under a used id or name is replaced' }),
 );
 
 /** `{message, data, metadata}` around anything. */

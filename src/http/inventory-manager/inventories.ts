@@ -43,7 +43,7 @@ const pages = {
   page: Type.Integer({ minimum: 1, description: 'Page, from 1; goes before skip' }),
   pageSize: Type.Integer({ minimum: 1, maximum: 1000, description: 'The most that a page has; goes before limit' }),
   search: name('Part of the name, in any case'),
-  sortField: Type.Enum(['name', 'created', 'lastUpdated'], { description: 'What to sort by; goes before sort' }),
+  sortField: Type.Enum(['name', 'created', 'lastUpdated'], { description: 'The member to sort by; goes before sort' }),
   sortOrder: Type.Enum(['asc', 'desc'], { description: 'The direction; goes before order' }),
   tags: name('A tag that each must have'),
 };

@@ -90,7 +90,7 @@ export const formRoutes: AreaRoutes = {
       access: ['operators'],
       summary: 'Update a form',
       description:
-        'The one with the _id or id of the options, else the one with their name. What they leave out stays.',
+        'The one with the _id or id of the options, else the one with their name. Members that they leave out stay.',
       command: updateForm,
       named: meant,
       exact: 'options',
@@ -128,7 +128,7 @@ export const formRoutes: AreaRoutes = {
       access: ['operators', 'readers'],
       summary: 'Export a form',
       description:
-        'What the import of forms takes back: the form with what an import brought and the service does not know.',
+        'The document that the import of forms takes back: the form with what an import brought and the service does not know.',
       query: { as: wordsSchema },
       get: forms,
       exports: true,

@@ -45,8 +45,8 @@ type Described = Pick<KeptRoutes<never, never>, 'commands' | 'finding'> & {
 
 const schemasOf = ({ commands: { word, schema }, finding, summary }: Described) => {
   const findings = {
-    faults: Type.Array(finding, { description: 'What must be mended before it can run' }),
-    warnings: Type.Array(finding, { description: 'What may be meant otherwise; stops nothing' }),
+    faults: Type.Array(finding, { description: 'Faults that must be mended before it can run' }),
+    warnings: Type.Array(finding, { description: 'Places that may be meant otherwise; they stop nothing' }),
   };
   return {
     findings: Type.Object(findings, { title: `${word}Findings`, description: 'Faults and warnings of a document' }),

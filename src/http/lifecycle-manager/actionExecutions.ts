@@ -38,7 +38,7 @@ export const actionExecutionRoutes: readonly Route[] = [
     path: `${path}/:id/cancel`,
     access: ['operators'],
     summary: 'Cancel an execution of an action',
-    description: 'Cancels its jobs; it ends once they have. What was complete by then stays so.',
+    description: 'Cancels its jobs; it ends once they have. Jobs that were complete by then stay so.',
     command: cancelExecution,
     join: executionNow,
     envelope: withMessage('Successfully canceled action execution'),

@@ -178,7 +178,8 @@ export const resourceModelRoutes: readonly Route[] = [
     path: `${path}/export`,
     access: ['operators', 'readers'],
     summary: 'Export a resource model',
-    description: 'What the import takes back: the model with what an import brought and the service does not know.',
+    description:
+      'The document that the import takes back: the model with what an import brought and the service does not know.',
     query: { as: wordsSchema },
     get: resourceModels,
     exports: true,

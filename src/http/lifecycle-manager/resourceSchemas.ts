@@ -16,7 +16,7 @@ const author = (description: string) =>
           _id: text('Id of the account'),
           username: text('Name to log in with'),
           firstname: text('Name to greet with'),
-          provenance: text('Who vouches for the account'),
+          provenance: text('The provider of the account'),
         },
         { title: 'Author', description: 'Account' },
       ),
@@ -31,9 +31,9 @@ const document = (members: TProperties, options: { readonly title: string; reado
       _id: objectId('Id'),
       ...members,
       created: time('When it was made'),
-      createdBy: author('Who made it'),
+      createdBy: author('The account that created it'),
       lastUpdated: time('When it was last changed'),
-      lastUpdatedBy: author('Who last changed it'),
+      lastUpdatedBy: author('The account that changed it last'),
     },
     options,
   );
@@ -50,7 +50,7 @@ export const groupSchema = document(
   { title: 'ResourceGroup', description: 'Group of instances of a model' },
 );
 
-const error = Type.Union([Type.Null(), jobError], { description: 'What went wrong' });
+const error = Type.Union([Type.Null(), jobError], { description: 'The error' });
 
 export const executionSchema = Type.Object(
   {
@@ -59,11 +59,11 @@ export const executionSchema = Type.Object(
     action: actionSchema,
     target: Type.Object(
       {
-        type: Type.Enum(['instance', 'group'], { description: 'What it is' }),
+        type: Type.Enum(['instance', 'group'], { description: 'Its kind' }),
         _id: objectId('Id'),
         name: text('Name at the start'),
       },
-      { description: 'What the action runs on, or makes' },
+      { description: 'The instance or group that the action runs on, or makes' },
     ),
     inputs: instanceMembers.instanceData,
     status: executionStatus,
@@ -76,13 +76,13 @@ export const executionSchema = Type.Object(
           status: executionStatus,
           error,
         },
-        { title: 'ActionTask', description: 'What is done to one instance' },
+        { title: 'ActionTask', description: 'The run of the action on one instance' },
       ),
       { description: 'One for each instance' },
     ),
     error,
     created: time('When it was started'),
-    createdBy: author('Who started it'),
+    createdBy: author('The account that started it'),
     lastUpdated: time('When it last changed'),
   },
   { title: 'ActionExecution', description: 'Run of an action' },
@@ -94,5 +94,5 @@ export const deletionSchema = Type.Object(
     _id: objectId('Id of the model'),
     deletedInstances: Type.Integer({ minimum: 0, description: 'How many instances went with it' }),
   },
-  { title: 'ResourceModelDeletion', description: 'What went' },
+  { title: 'ResourceModelDeletion', description: 'The deletion' },
 );

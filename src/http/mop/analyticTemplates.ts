@@ -33,7 +33,7 @@ const ruleResult = Type.Object(
   {
     ...analyticRuleSchema.properties,
     ...verdictMembers,
-    pre: described('What was found before; of a table its first 100 rows'),
+    pre: described('The values before; of a table its first 100 rows'),
     post: described('The same after'),
   },
   { title: 'AnalyticRuleResult', description: 'A rule and what it says of the answers' },
@@ -42,7 +42,7 @@ const pairResult = Type.Object(
   {
     preRawCommand: Type.String({ description: 'The command that was asked before' }),
     postRawCommand: Type.String({ description: 'The command that was asked after' }),
-    result: Type.Boolean({ description: 'Whether the pair passed' }),
+    result: Type.Boolean({ description: 'True if the pair passed' }),
     all_pass_flag: Type.Boolean({ description: 'passRule of the pair' }),
     rules: Type.Array(ruleResult),
     preCommandResHTML: Type.String({ description: 'The answer before as HTML that shows it as it is' }),

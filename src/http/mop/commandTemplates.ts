@@ -48,8 +48,8 @@ const commandResult = Type.Object(
     raw: Type.String({ description: 'The command before variables were put in' }),
     evaluated: Type.String({ description: 'The command as the device was asked' }),
     device: Type.String({ description: 'Name of the device' }),
-    response: Type.String({ description: 'What it answered, or why it did not' }),
-    result: Type.Boolean({ description: 'Whether the command passed' }),
+    response: Type.String({ description: 'Its answer, or the reason why there is none' }),
+    result: Type.Boolean({ description: 'True if the command passed' }),
     all_pass_flag: Type.Boolean({ description: 'passRule of the command' }),
     rules: Type.Array(ruleResult),
   },
@@ -151,7 +151,7 @@ const runCommands = actionRoute({
     Type.Object(
       {
         ...Type.Pick(commandResult, ['device', 'raw', 'response']).properties,
-        result: Type.Boolean({ description: 'Whether the device answered' }),
+        result: Type.Boolean({ description: 'True if the device answered' }),
       },
       { title: 'DeviceAnswer', description: 'The answer of a device to a command' },
     ),

@@ -100,7 +100,7 @@ export const templateNamed = name('Name or id of the template');
 
 /** The members of a rule's result: whether the rule holds, or why that could not be determined. */
 export const verdictMembers = {
-  result: Type.Boolean({ description: 'Whether it holds' }),
+  result: Type.Boolean({ description: 'True if it holds' }),
   error: Type.Optional(Type.String({ description: 'Why that could not be found out' })),
 };
 
@@ -109,7 +109,7 @@ export const runSchema = (title: string, description: string, result: TSchema) =
   Type.Object(
     {
       name: Type.String({ description: 'Name of the template' }),
-      result: Type.Boolean({ description: 'Whether it passed' }),
+      result: Type.Boolean({ description: 'True if it passed' }),
       all_pass_flag: Type.Boolean({ description: 'passRule of the template' }),
       commands_results: Type.Array(result),
     },

@@ -155,7 +155,7 @@ export const automationRoutes: readonly Route[] = [
     access: ['operators', 'readers'],
     summary: 'Export an automation with its triggers',
     description:
-      'What the import of automations takes back, also what an import brought and the service does not know. ' +
+      'The document that the import of automations takes back, also what an import brought and the service does not know. ' +
       'Secrets are masked.',
     query: { as: wordsSchema },
     get: automations,
@@ -168,7 +168,7 @@ export const automationRoutes: readonly Route[] = [
   usual.update({
     name: 'updateAutomation',
     summary: 'Change an automation',
-    description: 'What the body leaves out stays.',
+    description: 'Members that the body leaves out stay.',
     command: updateAutomation,
   }),
   usual.remove({

@@ -32,10 +32,10 @@ const heardSchema = Type.Object(
   {
     until,
     asked: Type.Union([Type.Null(), Type.Enum(['pause', 'cancel'])], {
-      description: 'What the worker should do; null: go on',
+      description: 'The request to the worker; null: go on',
     }),
   },
-  { title: 'HeardHeartbeat', description: 'What the worker should know' },
+  { title: 'HeardHeartbeat', description: 'The state of the claim, for the worker' },
 );
 
 export const refuseOverheard = ({ isSecret }: Call): void => {

@@ -98,7 +98,7 @@ const taskRunSchema = Type.Object(
     status: Type.String({ description: 'Where the task is now' }),
     incoming: members('Inputs as they were when it began, with masked secrets'),
     outgoing: members('Outputs, with masked secrets'),
-    error: Type.Unknown({ description: 'What went wrong; null: nothing' }),
+    error: Type.Unknown({ description: 'The error; null: none' }),
     runs: Type.Array(Type.Object(runTimes), { description: 'The last 100 runs' }),
   },
   { title: 'TaskRun', description: 'Run of a task' },

@@ -46,7 +46,7 @@ const retriedSchema = Type.Object(
       { description: 'Why there is no job; then it stays parked' },
     ),
   },
-  { title: 'RetriedRun', description: 'What became of it' },
+  { title: 'RetriedRun', description: 'The outcome' },
 );
 
 /** Adds what the log says of the event. */
@@ -94,7 +94,7 @@ export const parkedRunRoutes: readonly Route[] = [
     access: ['operators'],
     summary: 'Try a parked run again',
     description:
-      'What trigger and automation say now decides. Unless a job starts, it stays parked. A trigger and an event have ' +
+      'Trigger and automation as they are now decide. Unless a job starts, it stays parked. A trigger and an event have ' +
       'one job, however often they are tried.',
     answer: enveloped(retriedSchema),
     run: async (call, service) => {

@@ -59,10 +59,10 @@ const eventSchema = Type.Object({
 const simulatedSchema = Type.Object(
   {
     status: Type.String({ description: 'Status at the end' }),
-    error: Type.Unknown({ description: 'What ended it in error; null: nothing' }),
+    error: Type.Unknown({ description: 'The error that ended it; null: none' }),
     variables: jobVariables,
     tasks: Type.Record(Type.String(), jobTask, { description: 'Its tasks by id' }),
-    events: Type.Array(eventSchema, { description: 'What the stream of a job would have' }),
+    events: Type.Array(eventSchema, { description: 'The events that the stream of a job would have' }),
   },
   { title: 'SimulatedJob', description: 'The run of a workflow without a job' },
 );

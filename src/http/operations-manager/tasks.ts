@@ -218,7 +218,7 @@ const claimedSchema = Type.Object(
 const heardSchema = Type.Object(
   {
     until: orNull(Type.Integer({ description: 'When the claim lapses, epoch milliseconds' })),
-    asked: orNull(Type.Enum(['pause', 'cancel'], { description: 'What the worker should do; null: go on' })),
+    asked: orNull(Type.Enum(['pause', 'cancel'], { description: 'The request to the worker; null: go on' })),
   },
   { title: 'HeardTaskHeartbeat', description: 'Answer to the worker of a task' },
 );
@@ -364,7 +364,7 @@ export const taskRoutes: readonly Route[] = [
     path: '/tasks/:id/release',
     access: ['operators'],
     summary: 'Give a claimed task back',
-    description: 'It waits again. That is no lost claim. Who holds it and admins may do that.',
+    description: 'It waits again. That is no lost claim. The person who holds it may do that, and admins.',
     body: taskReleaseSchema,
     answer,
     ...change(releaseTask, withMessage('Successfully released task'), (body: Static<typeof taskReleaseSchema>) => body),

@@ -119,7 +119,7 @@ export const triggerRunRoutes: readonly Route[] = [
       'after the transformation if the trigger has one. The caller must be able to read the automation, and watches the job.',
     body: Type.Object(
       {},
-      { additionalProperties: true, title: 'EndpointRun', description: 'What fits the schema of the trigger' },
+      { additionalProperties: true, title: 'EndpointRun', description: 'A value that fits the schema of the trigger' },
     ),
     answer: enveloped(jobSchema),
     run: (call, service) =>
@@ -153,7 +153,7 @@ export const triggerRunRoutes: readonly Route[] = [
           }),
         ),
       },
-      { additionalProperties: false, title: 'ManualRun', description: 'What a manual trigger is run with' },
+      { additionalProperties: false, title: 'ManualRun', description: 'The values of a manual run' },
     ),
     answer: enveloped(jobSchema),
     run: (call, service) =>

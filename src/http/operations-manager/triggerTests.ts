@@ -29,7 +29,7 @@ const tested = withMessage('Successfully tested');
 const reasons = Type.Array(
   Type.Object(
     {
-      code: Type.Enum([...reasonCodes], { description: 'What does not fit' }),
+      code: Type.Enum([...reasonCodes], { description: 'The condition that does not hold' }),
       path: Type.Optional(Type.String({ description: 'Place in the payload, as a JSON pointer' })),
       message: Type.String({ description: 'Why, in words' }),
     },
@@ -37,7 +37,7 @@ const reasons = Type.Array(
   ),
   { description: 'All that does not fit; empty if the trigger fires' },
 );
-const matches = Type.Boolean({ description: 'Whether the event fires the trigger' });
+const matches = Type.Boolean({ description: 'True if the event fires the trigger' });
 const payload = Type.Unknown({ description: 'Payload of an event: any JSON' });
 const position = Type.Integer({ minimum: 0, description: 'Position of an event in the log' });
 
@@ -147,7 +147,7 @@ export const triggerTestRoutes: readonly Route[] = [
       Type.Array(
         Type.Object(
           { trigger: Type.String({ description: 'Id of the trigger' }), matches, reasons },
-          { title: 'EventTestResult', description: 'What a trigger says to the event' },
+          { title: 'EventTestResult', description: 'The answer of a trigger to the event' },
         ),
       ),
     ),
@@ -193,7 +193,7 @@ export const triggerTestRoutes: readonly Route[] = [
               'trigger waits, or if the transformation fails',
           }),
         },
-        { title: 'TriggerTestResult', description: 'What the trigger says to the event' },
+        { title: 'TriggerTestResult', description: 'The answer of the trigger to the event' },
       ),
     ),
     run: async (call, service) => {

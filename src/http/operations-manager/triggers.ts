@@ -204,7 +204,7 @@ export const triggerRoutes: readonly Route[] = [
     name: 'createTrigger',
     summary: 'Create a trigger',
     description:
-      'type says which members it has: endpoint, eventSystem, manual or schedule. Who may change the ' +
+      'type says which members it has: endpoint, eventSystem, manual or schedule. The accounts that may change the ' +
       'automation may create it.',
     command: createTrigger,
     join: shownAtOnce,

@@ -144,8 +144,8 @@ const options = Type.Optional(
   Type.Object(
     {
       overwrite: overwriteSchema,
-      strict: option('Whether one document that cannot be installed refuses the whole package'),
-      dryRun: option('Whether only the answer is given, and nothing changes'),
+      strict: option('True: one document that cannot be installed refuses the whole package'),
+      dryRun: option('True: only the answer is given, and nothing changes'),
     },
     { additionalProperties: false, description: 'How it is installed' },
   ),
@@ -259,7 +259,8 @@ export const prebuiltRoutes: AreaRoutes = {
     usual.get({
       name: 'getPrebuilt',
       summary: 'Get a prebuilt, without its documents',
-      description: 'Who may not read one of its automations does not find it, here, in lists and for the export.',
+      description:
+        'A caller who may not read one of its automations does not find it, here, in lists and for the export.',
     }),
     usual.remove({
       name: 'deletePrebuilt',

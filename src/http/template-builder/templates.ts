@@ -149,7 +149,7 @@ const exportTemplate = actionRoute({
   access: ['operators', 'readers'],
   summary: 'Export a template, by name or id',
   description:
-    'What the import of templates takes back. The export also has what an import brought and the service does not ' +
+    'The document that the import of templates takes back. The export also has what an import brought and the service does not ' +
     'know. Secrets are masked.',
   query: { as: wordsSchema },
   answer: templateDocumentSchema,
@@ -193,7 +193,7 @@ export const templateRoutes: readonly Route[] = [
     name: 'updateTemplate',
     method: 'put',
     summary: 'Update a template, by name or id',
-    description: 'What the body leaves out stays.',
+    description: 'Members that the body leaves out stay.',
     command: updateTemplate,
     exact: 'data',
   }),

@@ -42,9 +42,9 @@ const runTransformation = actionRoute({
       options: Type.Optional(
         Type.Object(
           {
-            validateIncoming: Type.Optional(Type.Boolean({ description: 'Whether inputs must fit their schemas' })),
+            validateIncoming: Type.Optional(Type.Boolean({ description: 'True if inputs must fit their schemas' })),
             revertToDefaultValue: Type.Optional(
-              Type.Boolean({ description: 'Whether an input that is missing is the default of its schema' }),
+              Type.Boolean({ description: 'True if an input that is missing is the default of its schema' }),
             ),
           },
           { additionalProperties: false },

@@ -31,7 +31,7 @@ const unavailable = (message: string, retryAfterSeconds: number): RequestError =
 const notYet = (): RequestError => unavailable('The log is still being read for this; ask again', 5);
 
 /**
- * Reads documents as of earlier positions in a thread of its own, which starts when it is first needed. What takes
+ * Reads documents as of earlier positions in a thread of its own, which starts when it is first needed. Work that takes
  * longer than a request should wait goes on: who asks again gets it.
  */
 export const pastThread = ({ log, memory, foreign, warn, patienceMs = 10_000 }: Needs) => {

@@ -51,7 +51,7 @@ export const jobQueue = (starts: Pick<Starts, 'take' | 'giveBack'>) => {
   };
 
   return {
-    /** The job waits. Who has waited longest for such a job gets the one whose turn it is. */
+    /** The job waits. The worker that has waited longest for such a job gets the one whose turn it is. */
     add: (job: WaitingJob): void => {
       jobs.add(job);
       const claimer = claimerOf(job);

@@ -70,7 +70,7 @@ export const lookForEndsEveryMs = 3000;
 /**
  * The work on jobs: the queue of those that wait, the leases of those that somebody has, how far they are, the runs of
  * those that this node has, and the end of those that cannot go on. Every node has all of it, from the events of the
- * log. What happens is decided in the streams of the jobs.
+ * log. The streams of the jobs decide.
  */
 export const jobWork = ({
   handle,

@@ -103,7 +103,7 @@ export const schedules = (needs: Needs) => {
      */
     prepare: async (): Promise<void> => {
       if (!(await fired.isNew())) return;
-      // Read models may be made anew after an upgrade. What is due meanwhile is not lost.
+      // Read models may be made anew after an upgrade. Firings that are due meanwhile are not lost.
       const startedAt = guardedClock.now();
       await ready(signal);
       await beginAll(startedAt, { model, handle });

@@ -30,7 +30,7 @@ export const definitionTypes: readonly string[] = [...typesOf(trigger.evolve), .
 
 const definitionTypeSet = new Set(definitionTypes);
 
-/** What an event of the log is about, if it makes a definition. */
+/** The definition that an event of the log makes, if any. */
 export const aboutDefinition = ({
   stream,
   type,
@@ -45,7 +45,7 @@ export const aboutDefinition = ({
   return undefined;
 };
 
-/** What comes of an event; undefined if it cannot be read or folded: then nobody knows what it says. */
+/** The definition after an event; undefined if the event cannot be read or folded. */
 const ifReadable = <T>(stored: StoredEvent, after: (event: Recorded) => T | undefined): T | undefined => {
   try {
     return after(decode(stored));

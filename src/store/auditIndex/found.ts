@@ -126,7 +126,7 @@ export type Positions = {
   readonly positions: readonly number[];
   /** How many positions were looked at. */
   readonly looked: number;
-  /** What is before this position has not been looked at; undefined: nothing is left. */
+  /** Events before this position have not been looked at; undefined: none are left. */
   readonly rest: number | undefined;
 };
 

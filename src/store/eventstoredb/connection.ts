@@ -159,7 +159,7 @@ export type Kind = 'reads' | 'appends';
  */
 type Fare = { failing?: number | undefined; last: number; reason?: unknown; refused: number };
 
-// Who comes right after a call whose tries have ended would wait for nothing else. A request makes several calls, and
+// A caller right after a call whose tries have ended would wait for nothing else. A request makes several calls, and
 // requests for the same stream wait for each other.
 export const restMs = 500;
 

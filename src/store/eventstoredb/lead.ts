@@ -16,7 +16,7 @@ export const leadStream = 'checkpoint-leader';
 const leadTakenType = '@platform/log:leadTaken';
 const released = '@platform/log:leadReleased';
 
-/** The note in an event of the stream. Whoever is not named has not got the lead. */
+/** The note in an event of the stream. A node that is not named has not got the lead. */
 export const leadNoteIn = (event: StoredEvent): LeadNote => {
   const [node, process] = [memberOf(event, 'node'), memberOf(event, 'process')];
   const isNamed = event.type === leadTakenType && typeof node === 'string' && typeof process === 'string';

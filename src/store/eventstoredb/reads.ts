@@ -19,7 +19,7 @@ const ahead = 4 * 1024 * 1024;
 // filter.
 const searching = 60_000;
 
-/** Joins the small pieces that arrive into pages. What arrived before a failure is a page too, so that it counts as read. */
+/** Joins the small pieces that arrive into pages. Pieces before a failure are a page too, so that they count as read. */
 const pages = async function* (pieces: AsyncIterable<readonly StoredEvent[]>): AsyncGenerator<StoredEvent[]> {
   let page: StoredEvent[] = [];
   let length = 0;

@@ -58,7 +58,7 @@ const isSame = (one: string, other: string): boolean => {
   return a.ino === b.ino && a.dev === b.dev;
 };
 
-/** The name under which a log stays that another one replaces. What was replaced before keeps its name. */
+/** The name under which a log stays that another one replaces. Logs that were replaced before keep their names. */
 const nameToKeep = (file: string): string => {
   const first = `${file}.replaced`;
   let name = first;

@@ -86,12 +86,12 @@ describe('words', () => {
   const rows: readonly (readonly [what: string, most: number, find: () => readonly string[]])[] = [
     [
       'sentences of comments that begin with What, Whether or Who',
-      127,
+      0,
       () => findIn(comments, /(?:^|[.:] )(?:What|Whether|Who|Whoever|Whatever)\b/gm),
     ],
     [
       'sentences of pages that begin with What, Whether or Who',
-      78,
+      0,
       () => findIn(pages, /(?:^|[.:] |\| )(?:What|Whether|Who|Whoever|Whatever)\b[^?]*?[.|]/gm),
     ],
     ['somebody, others, so many in comments', 152, () => findIn(comments, /\b(?:somebody|others|so many)\b/gi)],

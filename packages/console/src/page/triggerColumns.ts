@@ -24,7 +24,7 @@ export const nameColumn: Column<Trigger> = {
   cell: ({ _id: id, name }) => html`<${Link} to=${['triggers', id]}>${name}</${Link}>`,
 };
 
-/** What lists of triggers say of each. */
+/** The columns of lists of triggers. */
 export const columns: readonly Column<Trigger>[] = [
   { title: 'Kind', cell: kindOf },
   { title: 'State', cell: ({ enabled }) => html`<${Status} word=${enabled ? 'enabled' : 'disabled'} />` },

@@ -100,7 +100,7 @@ export const needNetwork = (text: string): Network => {
   return network;
 };
 
-/** What the C library's inet_aton reads: up to four numbers, the last of which fills the rest; octal and hex too. */
+/** The form that the C library's inet_aton reads: up to four numbers, the last of which fills the rest; octal and hex too. */
 const aton = (text: string): bigint | undefined => {
   const [head = ''] = text.split(/[ \t\n\r\v\f]/, 1);
   const parts = head.split('.');

@@ -230,7 +230,7 @@ const isFloat = (query: string): boolean => {
   }
 };
 
-/** What is asked: one of the queries, whether the value is within a network, or the address at a place. */
+/** The question: one of the queries, whether the value is within a network, or the address at a place. */
 export const askNetwork = (asked: Asked, query: string, alias: string): Value => {
   const cachedQuery = queries.get(query);
   if (cachedQuery) return cachedQuery(asked);

@@ -9,7 +9,7 @@ const endsProjection = 10;
 const ofStar = 20;
 const ofNot = 45;
 
-/** How tightly what follows a value binds. What binds less than `endsProjection` ends a projection. */
+/** How tightly the operator after a value binds. One that binds less than `endsProjection` ends a projection. */
 const powers: Readonly<Record<string, number>> = {
   '|': 1,
   '||': 2,
@@ -199,7 +199,7 @@ const projected = (parser: Parser, power: number): Query => {
   return dotted(parser, power);
 };
 
-/** What may stand behind a dot. */
+/** The tokens that may stand behind a dot. */
 const dotted = (parser: Parser, power: number): Query => {
   if (parser.is('name', 'quoted', '*')) return expression(parser, power).query;
   return parser.expect('[', '{').type === '[' ? items(parser) : members(parser);

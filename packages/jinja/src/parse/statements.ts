@@ -20,7 +20,7 @@ export type OpenLoop = { extended: boolean };
 /** A block around the current place. */
 export type OpenBlock = { readsSuper: boolean };
 
-/** What a template says of other templates. */
+/** The statements of a template about other templates. */
 export type OtherTemplates = { readonly names: Set<string>; extends: boolean };
 
 export type ParsedBody = { readonly body: Body; readonly end: string };

@@ -117,7 +117,7 @@ export const newWriter = (run: Run, step: number, width: number) => {
     isLong: () => column > width,
     /** True if the line has nothing but indentation so far. */
     isIndented: () => indented,
-    /** What is written meanwhile is indented by one step more. */
+    /** Lines that are written meanwhile are indented by one step more. */
     deeper: (work: () => void, { flow = false, same = false } = {}): void => {
       indents.push(indent);
       if (indent < 0) indent = flow ? step : 0;

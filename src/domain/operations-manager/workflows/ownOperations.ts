@@ -33,7 +33,7 @@ const secretText = (description: string) =>
   });
 const variables = Type.Optional(members('Variables of the template'));
 const castDataType = Type.Optional(
-  Type.Enum(['boolean', 'object', 'number', 'string'], { description: 'What the rendered text becomes' }),
+  Type.Enum(['boolean', 'object', 'number', 'string'], { description: 'The type of the result' }),
 );
 const identifier = name('Id or name of the inventory');
 const answers = (description: string) =>

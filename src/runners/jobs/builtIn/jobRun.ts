@@ -184,11 +184,11 @@ export const jobRun = (needs: Needs, work: Work) => {
     breakOff: (): void => {
       aborting.abort();
     },
-    /** The service stops. What cannot be done again may come to its end. */
+    /** The service stops. A run that cannot be repeated may come to its end. */
     leave: (): void => {
       if (!hasActed) aborting.abort();
     },
-    /** The job was paused or resumed. What can be done again is given back, and done again once it is resumed. */
+    /** The job was paused or resumed. A run that can be repeated is given back, and repeated once the job is resumed. */
     setPaused: (paused: boolean): void => {
       isPaused = paused;
       if (!paused) moves.emit('look');
