@@ -299,7 +299,7 @@ describeInBrowser('console: jobs, forms and the inbox', () => {
         goes: async (page) => {
           await page.getByLabel('Password').fill(login.password);
           await page.getByRole('button', { name: 'Log in' }).click();
-          await page.getByText('Your login has ended.').waitFor({ state: 'detached' });
+          await page.getByText('Your login has ended.').first().waitFor({ state: 'detached' });
           await run(page).click();
         },
       },
@@ -307,6 +307,8 @@ describeInBrowser('console: jobs, forms and the inbox', () => {
         words: /No role of yours allows/,
         comes: () => memberOf(['readers']),
         goes: async (page) => {
+          await page.getByText('Your roles do not allow this.').waitFor();
+          assert.ok(await run(page).isDisabled());
           await memberOf(['operators']);
           await run(page).click();
         },
@@ -342,6 +344,35 @@ describeInBrowser('console: jobs, forms and the inbox', () => {
         },
       },
     };
+
+    it('disables what the rights no longer allow, and enables it when they are back, without a reload', async () => {
+      const page = await newPage();
+      await page.enter(`/run/${trigger}`, login);
+      await page.getByLabel('VLAN').fill('typed');
+      await page.locator('button:enabled', { hasText: 'Run' }).waitFor();
+      await memberOf(['readers']);
+      await page.locator('button:disabled', { hasText: 'Run' }).waitFor();
+      await page.getByText('Your roles do not allow this.').waitFor();
+      await page.looksRight('a form without rights');
+      await memberOf(['operators']);
+      await page.locator('button:enabled', { hasText: 'Run' }).waitFor();
+      assert.equal(await page.getByLabel('VLAN').inputValue(), 'typed');
+    });
+
+    it('says in the other tab at once that the login has ended, and goes on there after a login', async () => {
+      const page = await newPage();
+      await page.enter(`/run/${trigger}`, login);
+      const other = await page.context().newPage();
+      await other.goto(page.url());
+      await other.getByLabel('VLAN').fill('typed');
+      await page.getByRole('button', { name: 'Log out' }).click();
+      await other.getByRole('alert').getByText('Your login has ended.').waitFor();
+      assert.ok(await run(other).isDisabled());
+      await page.logIn(login);
+      await other.getByText('Your login has ended.').first().waitFor({ state: 'detached' });
+      assert.ok(await run(other).isEnabled());
+      assert.equal(await other.getByLabel('VLAN').inputValue(), 'typed');
+    });
 
     for (const [title, { words, comes, goes }] of Object.entries(troubles))
       it(`says that ${title}, loses nothing that was typed, and starts one job`, async () => {

@@ -2,12 +2,13 @@ import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { AsOf } from './asOf.ts';
 import { html } from './html.ts';
-import { liveness, missed } from './live.ts';
+import { isOfPeople, liveness, missed } from './live.ts';
+import { useLoaded } from './loading.ts';
 import { linkTo, place } from './location.ts';
 import { LogIn } from './logIn.ts';
 import { Notice } from './notice.ts';
 import { Failure, Loading, Message } from './parts.ts';
-import { caller, hasEnded, isReachable, logOut, slowCalls } from './platform.ts';
+import { askForRights, caller, hasEnded, isReachable, logOut, slowCalls } from './platform.ts';
 
 type View = { readonly title: string; readonly load: () => Promise<{ readonly default: ComponentType }> };
 
@@ -67,6 +68,8 @@ const skipToMain = (event: Event): void => {
 
 const Navigation = () => {
   const now = nameOfView();
+  // What can be done follows the rights, which others may change at any time.
+  useLoaded(askForRights, [], { when: isOfPeople, every: 10_000 });
   return html`<nav aria-label="Views">
     <ul>
       ${Object.entries(views).map(

@@ -6,8 +6,8 @@ import { useFilling } from './filling.ts';
 import { FieldsOf } from './form.ts';
 import { html } from './html.ts';
 import { useLoaded } from './loading.ts';
-import { Failure, Json, Link, Section, Shown, say, Time } from './parts.ts';
-import { call, isNow, may, read } from './platform.ts';
+import { Failure, Json, Link, reasonAgainst, Section, Shown, say, Time } from './parts.ts';
+import { call, may, read } from './platform.ts';
 
 type Task = Operations['operations-manager.getTask']['answer']['data'];
 
@@ -91,10 +91,12 @@ const Buttons = ({
   readonly isBusy: boolean;
 }) => {
   const { yes, no } = wordsOfButtons(task);
-  const disabled = isBusy || !isNow.value || !may('operations-manager.finishTask');
+  const reason = reasonAgainst('operations-manager.finishTask');
+  const state = { type: 'button', disabled: isBusy || reason !== undefined, title: reason ?? '' };
   return html`<div class="actions">
-    <button type="button" class="main" disabled=${disabled} onClick=${() => send('success')}>Approve</button>
-    <button type="button" disabled=${disabled} onClick=${() => send('failure')}>Reject</button>
+    <button class="main" ...${state} onClick=${() => send('success')}>Approve</button>
+    <button ...${state} onClick=${() => send('failure')}>Reject</button>
+    ${reason && html`<span class="quiet">${reason}</span>`}
     ${(yes !== '' || no !== '') && html`<span class="quiet">Approve means “${yes || 'success'}”, Reject “${no || 'failure'}”.</span>`}
   </div>`;
 };

@@ -1,8 +1,12 @@
-import { EventStreamEnded, type PlatformEvent, subscribe } from '@automation-platform/client';
+import { type PlatformEvent, subscribe } from '@automation-platform/client';
 import { effect, signal } from '@preact/signals';
-import { caller, hasEnded, isNow, may, refresh, url } from './platform.ts';
+import { askForRights, caller, hasEnded, isNow, may, refresh, url } from './platform.ts';
 
 export type { PlatformEvent };
+
+/** Events after which rights may be others. */
+export const isOfPeople = ({ resource }: Pick<PlatformEvent, 'resource'>): boolean =>
+  /account|group|role|token|mapping|provider/i.test(resource?.kind ?? '');
 
 type Listener = (event: PlatformEvent) => void;
 const listeners = new Set<Listener>();
@@ -34,11 +38,10 @@ const follow = async (signal: AbortSignal): Promise<void> => {
       }
       for (const listener of listeners) listener(event);
     }
-  } catch (error) {
+  } catch {
     if (signal.aborted) return;
-    const status = error instanceof EventStreamEnded ? error.status : undefined;
-    if (status === 401) hasEnded.value = caller.value !== null;
     liveness.value = 'refused';
+    await askForRights();
   }
 };
 

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Children, html } from './html.ts';
 import type { Loaded } from './loading.ts';
 import { linkTo, place, setQuery } from './location.ts';
-import { CallRefused, isNow, may, wordsOf } from './platform.ts';
+import { CallRefused, hasEnded, isNow, may, wordsOf } from './platform.ts';
 
 /** A sentence about what has just happened; it goes away by itself. */
 const message = signal('');
@@ -278,6 +278,7 @@ type ActionProps = {
 
 /** Why the caller cannot do it now; undefined: nothing is against it. */
 export const reasonAgainst = (operation: keyof Operations): string | undefined => {
+  if (hasEnded.value) return 'Your login has ended.';
   if (!isNow.value) return 'Nothing can be changed in the past. Go back to now.';
   return may(operation) ? undefined : 'Your roles do not allow this.';
 };

@@ -1,10 +1,11 @@
 import type { Operations } from '@automation-platform/client';
 import { useState } from 'preact/hooks';
 import { html } from './html.ts';
+import { isOfPeople } from './live.ts';
 import { useLoaded } from './loading.ts';
 import { place } from './location.ts';
 import { Action, codeOf, Section, Shown, Table, Time } from './parts.ts';
-import { accounts, groups, isOfPeople, mappings, providers, roles } from './peopleKinds.ts';
+import { accounts, groups, mappings, providers, roles } from './peopleKinds.ts';
 import { call, may, read } from './platform.ts';
 import { Resources, Tabs } from './resource.ts';
 

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { readVersion } from './edit.ts';
 import { textOf } from './fields.ts';
 import { html } from './html.ts';
+import { isOfPeople } from './live.ts';
 import { useLoaded } from './loading.ts';
 import { Action, descriptions, Link, listQuery, rowsIn, Section, Shown, Status, Table, Time } from './parts.ts';
 import { call, may, read } from './platform.ts';
@@ -13,9 +14,6 @@ type Group = Operations['authorization.getGroup']['answer'];
 type Role = Operations['authorization.getRole']['answer'];
 type Mapping = Operations['group-mappings.getGroupMapping']['answer'];
 type Provider = Operations['authorization.getProvider']['answer'];
-
-export const isOfPeople = ({ resource }: { readonly resource: { readonly kind: string } | null }): boolean =>
-  /account|group|role|token|mapping|provider/i.test(resource?.kind ?? '');
 
 const list = (names: readonly string[]): string => names.join(', ');
 

@@ -68,6 +68,7 @@ export const call = async <N extends Name>(name: N, input?: Input<N>): Promise<A
       throw new Unreachable('The platform does not answer. All that you typed is still here.');
     }
     if (error instanceof CallRefused && error.status === 401 && caller.value) hasEnded.value = true;
+    if (error instanceof CallRefused && error.status === 403) void askForRights();
     throw error;
   } finally {
     clearTimeout(timer);
@@ -116,12 +117,35 @@ export const wordsOf = (error: unknown): string => {
   return [error.message, ...others].join('. ');
 };
 
+/** Notes who is logged in. The page is told of another account, and of other rights, alone. */
+const noteCaller = (found: Caller): void => {
+  if (JSON.stringify(found) !== JSON.stringify(caller.value)) caller.value = found;
+  hasEnded.value = false;
+};
+
+let isAsking = false;
+
+/** Asks who is logged in: the rights may be others by now, or the login may have ended. */
+export const askForRights = async (): Promise<void> => {
+  if (isAsking) return;
+  isAsking = true;
+  const before = caller.value;
+  await call('service.whoami').then(
+    ({ body }) => caller.value === before && noteCaller(body),
+    () => undefined,
+  );
+  isAsking = false;
+};
+
+/** The other tabs of this browser, which have the same cookie. */
+const tabs = new BroadcastChannel('login');
+tabs.onmessage = askForRights;
+
 /** Finds out who is logged in, as soon as the platform can say it. */
 export const whoAmI = async (): Promise<void> => {
   for (;;) {
     try {
-      caller.value = (await call('service.whoami')).body;
-      hasEnded.value = false;
+      noteCaller((await call('service.whoami')).body);
       return;
     } catch (error) {
       const status = error instanceof CallRefused ? error.status : undefined;
@@ -139,11 +163,13 @@ export const whoAmI = async (): Promise<void> => {
 export const logIn = async (username: string, password: string): Promise<void> => {
   await call('service.login', { body: { username, password } });
   await whoAmI();
+  tabs.postMessage('begun');
   refresh();
 };
 
 export const logOut = async (): Promise<void> => {
   await call('service.logout').catch(() => undefined);
+  tabs.postMessage('ended');
   caller.value = null;
   hasEnded.value = false;
 };
