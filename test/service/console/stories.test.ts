@@ -77,7 +77,7 @@ describeInBrowser('console: stories', () => {
       await page.enter('/automations');
       await press(page.getByRole('link', { name: 'New automation' }));
       await type(page.getByLabel('Name'), name);
-      await press(page.getByRole('button', { name: 'Create' }));
+      await press(page.getByRole('button', { name: 'Save' }));
       await page.getByText('Nothing starts it.').waitFor();
       await press(page.getByRole('link', { name: 'New trigger' }));
       await choose(page.getByLabel('Kind'), 'schedule');
@@ -85,7 +85,7 @@ describeInBrowser('console: stories', () => {
       await page.getByLabel('First run').fill('2036-01-01T03:00:00');
       await type(page.getByLabel('Again each'), '1');
       await choose(page.getByLabel('Unit'), 'day');
-      await press(page.getByRole('button', { name: 'Create' }));
+      await press(page.getByRole('button', { name: 'Save' }));
       await page.getByRole('img', { name: /Instants on an axis of time: .* to come/ }).waitFor();
       await page.looksRight('a schedule');
       const [made] = ok(await service.ask('GET', `${operations}/triggers?multiEquals[name]=At night`)).data;
@@ -149,7 +149,7 @@ describeInBrowser('console: stories', () => {
       const sides = page.getByRole('group', { name: 'Differences' });
       await sides.getByText(`description by ${way}`).waitFor();
       await page.looksRight('side by side');
-      await press(page.getByRole('button', { name: 'Roll back' }));
+      await press(page.getByRole('button', { name: 'Restore' }));
       await page.getByText('Both are the same.').waitFor();
       await configuration.getByText(`description by ${way}`).waitFor({ state: 'detached' });
       await page.looksRight('a device that went back');
@@ -238,7 +238,7 @@ describeInBrowser('console: stories', () => {
       await press(page.getByRole('link', { name: 'New golden configuration' }));
       await type(page.getByLabel('Name'), tree);
       await type(page.getByLabel('Device type'), 'cisco-ios');
-      await press(page.getByRole('button', { name: 'Create' }));
+      await press(page.getByRole('button', { name: 'Save' }));
       await type(page.getByLabel('A node below'), 'Edge');
       await press(page.getByRole('button', { name: 'Add node' }));
       await press(page.getByRole('link', { name: 'Edge', exact: true }));
@@ -262,7 +262,7 @@ describeInBrowser('console: stories', () => {
 
       await page.view('/compliance/new');
       await type(page.getByLabel('Name'), plan);
-      await press(page.getByRole('button', { name: 'Create' }));
+      await press(page.getByRole('button', { name: 'Save' }));
       await choose(page.getByLabel('Node to add'), `${tree} initial: base/Edge`);
       await press(page.getByRole('button', { name: 'Add', exact: true }));
       await page.getByRole('cell', { name: `${tree} initial: base/Edge` }).waitFor();
@@ -379,7 +379,7 @@ describeInBrowser('console: stories', () => {
       await type(page.getByLabel('Name'), name);
       await type(page.getByLabel('Lines'), 'snmp-server location {{ place }}');
       await type(page.getByLabel('Variables'), '{"place": "Bonn"}');
-      await press(page.getByRole('button', { name: 'Create' }));
+      await press(page.getByRole('button', { name: 'Save' }));
       await page.getByRole('heading', { name }).waitFor();
       await type(page.getByLabel('Lines'), 'snmp-server location {{ place }}, mine');
       const data = { template: 'snmp-server location {{ place }}, theirs' };
@@ -408,7 +408,7 @@ describeInBrowser('console: stories', () => {
       await press(page.getByRole('link', { name: 'New node' }));
       await type(page.getByLabel('Name'), node);
       await type(page.getByLabel('Attributes'), '{"itential_host": "192.0.2.7"}');
-      await press(page.getByRole('button', { name: 'Create' }));
+      await press(page.getByRole('button', { name: 'Save' }));
       await page.getByRole('heading', { name: node }).waitFor();
       await page.getByRole('button', { name: 'Delete' }).waitFor();
       await type(page.getByLabel('Attributes'), '{"itential_host": "192.0.2.8"}');
@@ -470,7 +470,7 @@ describeInBrowser('console: stories', () => {
       await press(page.getByRole('button', { name: 'Add to Groups of the platform' }));
       await type(page.getByRole('combobox', { name: 'Groups of the platform 1' }), 'readers');
       await page.looksRight('a new mapping');
-      await press(page.getByRole('button', { name: 'Create' }));
+      await press(page.getByRole('button', { name: 'Save' }));
       await page.getByRole('link', { name: 'anna' }).waitFor();
       await page.getByRole('button', { name: 'Delete' }).waitFor();
       assert.deepEqual(ok(await service.ask('GET', path)).platformGroups, ['readers']);

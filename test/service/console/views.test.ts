@@ -103,7 +103,8 @@ describeInBrowser('console: devices, compliance, triggers, time, people', () => 
     await page.enter('/devices/-/groups/new');
     await page.getByLabel('Name').fill('Labs');
     await page.getByLabel('Query').fill('{"ostype":"ios"}');
-    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'Labs' }).waitFor();
     const save = page.getByRole('button', { name: 'Save' });
     await save.waitFor();
     assert.ok(await save.isDisabled());

@@ -56,7 +56,6 @@ const Head = () => html`
     <span class="product">Automation Platform</span>
     <${Connection} />
     ${caller.value && html`<${AsOf} />`}
-    <span class="grow"></span>
     ${caller.value && html`<span class="who">${caller.value.username}</span><button type="button" onClick=${logOut}>Log out</button>`}
   </header>
 `;

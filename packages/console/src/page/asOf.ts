@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { html } from './html.ts';
 import { useLoaded } from './loading.ts';
-import { asOf, setQuery } from './location.ts';
+import { asOf, momentTime, setQuery } from './location.ts';
 import { call, may } from './platform.ts';
 
 const monthMs = 30 * 86_400_000;
@@ -12,11 +12,6 @@ const beginning = async (): Promise<number> => {
   const { body } = await call('authorization.getAccounts', { query: { limit: 100 } });
   const times = body.results.map(({ created = '' }) => Date.parse(created)).filter((time) => !Number.isNaN(time));
   return times.length > 0 ? Math.min(...times) : Date.now() - monthMs;
-};
-
-const timeOf = (moment: string | undefined): number | undefined => {
-  const time = moment === undefined || /^\d+$/.test(moment) ? Number.NaN : Date.parse(moment);
-  return Number.isNaN(time) ? undefined : time;
 };
 
 const pauseMs = 300;
@@ -35,7 +30,7 @@ export const AsOf = () => {
     }, pauseMs);
     return () => clearTimeout(timer);
   }, [typed]);
-  const value = typed ?? timeOf(moment) ?? now;
+  const value = typed ?? momentTime.value ?? now;
   const isPast = moment !== undefined || (typed !== undefined && typed < now);
   const time = new Date(value).toLocaleString('sv');
   const text = moment !== undefined && /^\d+$/.test(moment) && typed === undefined ? `position ${moment}` : time;

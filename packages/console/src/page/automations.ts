@@ -19,7 +19,7 @@ const TriggersOf = ({ row: { _id: id } }: { readonly row: Automation }) => {
     [id],
     { when: isOfAutomations },
   );
-  return html`<${Section} title="Triggers" tools=${may('operations-manager.createTrigger') && html`<${Link} to=${['triggers', 'new']} query=${{ automation: id }}>New trigger</${Link}>`}>
+  return html`<${Section} title="Triggers" tools=${may('operations-manager.createTrigger') && html`<${Link} isButton=${true} to=${['triggers', 'new']} query=${{ automation: id }}>New trigger</${Link}>`}>
     <${Shown} loaded=${loaded}>${(
       rows: readonly Trigger[],
     ) => html`<${Table} label="Triggers" rows=${rows} keyOf=${(one: Trigger) => one._id} empty="Nothing starts it. A manual trigger lets people run it."

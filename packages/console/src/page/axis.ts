@@ -3,12 +3,13 @@ import { Time } from './parts.ts';
 
 export type Instant = { readonly at: number; readonly state: 'settled' | 'missed' | 'next' };
 
-const width = 720;
 const height = 64;
-const edge = 40;
+/** The axis in percents of the width. */
+const [start, end] = [2, 98];
 const ticks = 4;
 
-const wordOf = (state: Instant['state']): string => (state === 'next' ? 'to come' : state);
+/** The state of an instant, as people say it. */
+export const wordOf = (state: Instant['state']): string => (state === 'next' ? 'to come' : state);
 const states = ['settled', 'missed', 'next'] as const;
 
 const stepWords = (at: number, span: number): string => {
@@ -23,13 +24,13 @@ export const Axis = ({ instants }: { readonly instants: readonly Instant[] }) =>
   const times = [...instants.map(({ at }) => at), now];
   const first = Math.min(...times);
   const span = Math.max(1, Math.max(...times) - first);
-  const x = (at: number): number => edge + ((at - first) / span) * (width - 2 * edge);
+  const x = (at: number): string => `${(start + ((at - first) / span) * (end - start)).toFixed(2)}%`;
   const counts = states
     .map((state) => `${instants.filter((one) => one.state === state).length} ${wordOf(state)}`)
     .join(', ');
   return html`<figure class="axis">
-    <svg viewBox=${`0 0 ${width} ${height}`} role="img" aria-label=${`Instants on an axis of time: ${counts}`}>
-      <line class="line" x1=${edge} x2=${width - edge} y1="28" y2="28" />
+    <svg height=${height} role="img" aria-label=${`Instants on an axis of time: ${counts}`}>
+      <line class="line" x1=${`${start}%`} x2=${`${end}%`} y1="28" y2="28" />
       ${Array.from({ length: ticks + 1 }, (_, i) => first + (span * i) / ticks).map(
         (at) =>
           html`<g key=${at}><line class="tick" x1=${x(at)} x2=${x(at)} y1="24" y2="32" /><text x=${x(at)} y="52">${stepWords(at, span)}</text></g>`,

@@ -159,7 +159,7 @@ const OneChange = ({ jobId }: { readonly jobId: string }) => {
       job &&
       html`<div class="title"><h2>${job.name}</h2><${Status} word=${job.status} /><${Link} to=${['jobs', jobId]}>job</${Link}><${Actions} job=${job} again=${loaded.again} />
         ${minutesIn(job) !== undefined && minutesIn(job) !== false && html`<${Action} label="Confirm all" kind="main" operation=${confirm} does=${() => confirmAll(jobId)} says="The changes are confirmed." />`}</div>
-      <p role="status">${counts.map(([word, count]) => html`<${Link} key=${word} to=${[...at, jobId]} query=${{ ...formQuery(), status: word }} isHere=${word === status}>${count.toLocaleString('en')} ${spoken(word)}</${Link}> `)}
+      <p role="status" class="line">${counts.map(([word, count]) => html`<${Link} key=${word} to=${[...at, jobId]} query=${{ ...formQuery(), status: word }} isHere=${word === status}>${count.toLocaleString('en')} ${spoken(word)}</${Link}> `)}
         ${status && html`<${Link} to=${[...at, jobId]} query=${formQuery()}>all</${Link}>`}</p>`
     }
     <${List} label="Devices of the change" loaded=${loaded} keyOf=${({ device }: Row) => device} filter=${false} empty="The change has no such device."

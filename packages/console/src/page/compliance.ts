@@ -103,7 +103,7 @@ const gravestFirst = (issues: readonly Issue[]): readonly Issue[] =>
 
 const OneReport = ({ id, batch, report }: { readonly id: string; readonly batch: string; readonly report: string }) => {
   const loaded = useLoaded(() => read('configuration-manager.getComplianceReport', { path: { id: report } }), [report]);
-  return html`<p class="crumbs">${batch === '-' ? html`<${Link} to=${['compliance']}>All plans</${Link}>` : html`<${Link} to=${['compliance', id, batch]}>The run</${Link}>`}</p>
+  return html`<p class="crumbs">${batch === '-' ? html`<${Link} to=${['compliance']}>All plans</${Link}>` : html`<${Link} to=${['compliance']}>All plans</${Link}> / <${Link} to=${['compliance', id]}>the plan</${Link}> / <${Link} to=${['compliance', id, batch]}>the run</${Link}>`}</p>
     <${Shown} loaded=${loaded}>${(
       one: Whole,
     ) => html`<div class="title"><h2>${one.deviceName}</h2><${Status} word=${one.grade ?? one.status} /></div>

@@ -32,7 +32,7 @@ const GoBack = ({ name, backup, changed }: GoBackProps) => {
     setAnswer(body);
     changed();
   };
-  return html`<div class="actions"><${Action} label="Roll back" kind="grave" about="Takes the device back to the first of both" operation="configuration-manager.rollbackDeviceConfig" does=${goBack} /></div>
+  return html`<div class="actions"><${Action} label="Restore" kind="grave" about="Takes the device back to the first of both" operation="configuration-manager.rollbackDeviceConfig" does=${goBack} /></div>
     ${answer !== undefined && html`<${Outcome} answer=${answer} />`}`;
 };
 

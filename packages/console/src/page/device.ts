@@ -10,7 +10,7 @@ import { useLoaded } from './loading.ts';
 import { place } from './location.ts';
 import { Outcome } from './outcome.ts';
 import { Action, Facts, Json, Link, Section, Shown, Status, Table, Time } from './parts.ts';
-import { call, isNow, may, newKeyHeader } from './platform.ts';
+import { call, findEvents, isNow, may, newKeyHeader } from './platform.ts';
 
 type Device = Operations['configuration-manager.getDevice']['answer'];
 
@@ -18,9 +18,7 @@ const topics = ['deviceConfigurationApplied', 'deviceConfigurationFailed'];
 
 /** The newest changes of a device, of the newest thousand of all devices. */
 const changesOf = async (name: string) => {
-  const pages = await Promise.all(
-    topics.map(async (topic) => (await call('audit.getAuditEvents', { query: { topic, limit: 500 } })).body.results),
-  );
+  const pages = await Promise.all(topics.map(async (topic) => (await findEvents({ topic, limit: 500 })).results));
   return pages
     .flat()
     .filter(({ data }) => (data as { readonly device?: unknown } | null)?.device === name)
@@ -49,7 +47,11 @@ const Changes = ({ name }: { readonly name: string }) => {
     rows: readonly Change[],
   ) => html`<${Table} label="Changes" rows=${rows} keyOf=${(change: Change) => change.id} empty="The platform has not changed this device."
     columns=${[
-      { title: 'At', cell: (change: Change) => html`<${Time} at=${change.at} />` },
+      {
+        title: 'At',
+        cell: (change: Change) =>
+          html`<${Link} to=${['time', 'event', String(change.position)]}><${Time} at=${change.at} /></${Link}>`,
+      },
       { title: 'By', cell: (change: Change) => change.actor?.username },
       {
         title: 'Outcome',

@@ -134,7 +134,7 @@ const DevicesOf = ({
   row: { name, devices, query },
 }: {
   readonly row: DeviceGroup;
-}) => html`<${Section} title="Devices" tools=${html`<${Link} to=${['devices', '-', 'changes']} query=${{ group: name }}>Change these devices</${Link}>`}>
+}) => html`<${Section} title="Devices" tools=${html`<${Link} isButton=${true} to=${['devices', '-', 'changes']} query=${{ group: name }}>Change these devices</${Link}>`}>
   ${query && html`<p>All devices that fit ${JSON.stringify(query)}.</p>`}
   <${Table} label="Devices" rows=${devices} keyOf=${(name: string) => name} empty="The group has no device."
     columns=${[{ title: 'Device', kind: 'wide', cell: (name: string) => html`<${DeviceLink} name=${name} />` }]} />

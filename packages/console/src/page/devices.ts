@@ -31,7 +31,7 @@ const DeviceList = () => {
     { when: ({ resource }) => resource?.kind === 'adapter' || resource?.kind === 'inventory' },
   );
   return html`<${AsItIs} /><${List} label="Devices" loaded=${loaded} keyOf=${(device: Device) => `${device.origin} ${device.name}`} empty="No adapter and no inventory has a device."
-    tools=${chosen.length > 0 && html`<${Link} to=${changesAt} query=${{ devices: chosen.join('\n') }}>Change ${chosen.length} chosen</${Link}>`}
+    tools=${chosen.length > 0 && html`<${Link} isButton=${true} to=${changesAt} query=${{ devices: chosen.join('\n') }}>Change ${chosen.length} chosen</${Link}>`}
     columns=${[
       {
         title: 'Choose',

@@ -163,7 +163,7 @@ const Editing = ({
             }}>Take theirs</button></div></div>`
         : html`<${Failure} error=${filling.error} />`
     }
-    <div class="actions"><button class="main" disabled=${filling.isBusy || reason !== undefined || (!isNew && !isChanged.current)} title=${reason ?? ''}>${isNew ? 'Create' : 'Save'}</button>${reason && html`<span class="quiet">${reason}</span>`}</div>
+    <div class="actions"><button class="main" disabled=${filling.isBusy || reason !== undefined || (!isNew && !isChanged.current)} title=${reason ?? ''}>Save</button>${reason && html`<span class="quiet">${reason}</span>`}</div>
   </form>`;
 };
 

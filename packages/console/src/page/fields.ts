@@ -27,6 +27,8 @@ export type Field = {
   readonly kind: Kind;
   readonly isRequired: boolean;
   readonly isReadOnly: boolean;
+  /** An item of a list, which has a title of its own. */
+  readonly isItem: boolean;
   readonly isSecret: boolean;
   /** Choices are asked as radio buttons. */
   readonly isRadio: boolean;
@@ -118,10 +120,11 @@ type Parts = {
   readonly ui: Members;
   readonly binding: Members;
   readonly isRequired: boolean;
+  readonly isItem?: boolean;
   readonly depth: number;
 };
 
-const fieldOf = ({ key, schema, item, ui, binding, isRequired, depth }: Parts): Field => {
+const fieldOf = ({ key, schema, item, ui, binding, isRequired, isItem = false, depth }: Parts): Field => {
   const type = typeOf(schema, item);
   const own = objectIn(ui, key);
   const bound = objectIn(objectIn(binding, 'properties'), key);
@@ -142,6 +145,7 @@ const fieldOf = ({ key, schema, item, ui, binding, isRequired, depth }: Parts): 
     placeholder: textIn(item, 'placeholder') || textIn(own, 'ui:placeholder'),
     kind,
     isRequired,
+    isItem,
     isReadOnly: schema.readOnly === true || item.readOnly === true || item.disabled === true,
     isSecret: kind === 'text' && (widget === 'password' || secretName.test(key)),
     isRadio: widget === 'radio' || item.radio === true,
@@ -159,7 +163,7 @@ const itemOf = (schema: Schema, items: readonly Members[], inner: Pick<Parts, 'u
   const [only] = items;
   const isOfMembers = typeOf(schema, {}) === 'object';
   const item = isOfMembers ? { items } : (only ?? {});
-  return fieldOf({ key: '', schema, item, isRequired: true, ...inner });
+  return fieldOf({ key: '', schema, item, isRequired: true, isItem: true, ...inner });
 };
 
 type Whole = {

@@ -78,7 +78,7 @@ const Labelled = ({
   readonly fault: string | undefined;
   readonly children?: unknown;
 }) =>
-  html`<div class="field"><span class="label"><label for=${id}>${field.title}</label>${field.isRequired && html` <${Needed} />`}</span>${children}<${Hint} id=${id} field=${field} fault=${fault} /></div>`;
+  html`<div class="field"><span class=${field.isItem ? 'unseen' : 'label'}><label for=${id}>${field.title}</label>${field.isRequired && html` <${Needed} />`}</span>${children}<${Hint} id=${id} field=${field} fault=${fault} /></div>`;
 
 const Choices = ({ field, value, change, id, fault }: InputProps) => {
   const chosenValues = Array.isArray(value) ? value : [];
@@ -214,6 +214,12 @@ const ListField = ({ field, value, change, faults, at, id, fault }: InputProps) 
   </fieldset>`;
 };
 
+/** An object that is not there need not have its members. */
+const withoutNeeds = (field: Field): Field => ({
+  ...field,
+  fields: field.fields.map((one) => ({ ...one, isRequired: false })),
+});
+
 const ObjectField = ({
   field,
   value,
@@ -225,7 +231,7 @@ const ObjectField = ({
 }: InputProps) => html`<fieldset ...${described(id, field, fault)}>
   ${field.title !== '' && html`<legend>${field.title}</legend>`}
   <${Hint} id=${id} field=${field} fault=${fault} />
-  <${FieldsOf} field=${field} value=${value} change=${(next: Members) => change(field.isRequired || Object.keys(next).length > 0 ? next : undefined)} faults=${faults} at=${at} />
+  <${FieldsOf} field=${field.isRequired || isObject(value) ? field : withoutNeeds(field)} value=${value} change=${(next: Members) => change(field.isRequired || Object.keys(next).length > 0 ? next : undefined)} faults=${faults} at=${at} />
 </fieldset>`;
 
 const inputs = {

@@ -23,7 +23,7 @@ import {
   Table,
   Time,
 } from './parts.ts';
-import { call, isNow, may, read } from './platform.ts';
+import { call, findEvents, isNow, may, read } from './platform.ts';
 
 export type JobOf = Operations['operations-manager.getJob']['answer']['data'];
 type JobTask = NonNullable<JobOf['tasks']>[string];
@@ -130,7 +130,6 @@ type TaskProps = {
   readonly again: () => void;
 };
 
-/** A person can do the task here. */
 type WhyProps = { readonly title: string; readonly label: string; readonly error: unknown };
 
 /** Why something failed: its message as text, and all else as it is. */
@@ -138,9 +137,10 @@ const Why = ({ title, label, error }: WhyProps) => {
   const { message, ...others } = isObject(error) ? error : { message: error };
   return html`<div class="failure" role="group" aria-label=${label}><strong>${title}</strong>
     ${message !== undefined && html`<p class="words">${textOf(message)}</p>`}
-    ${Object.keys(others).length > 0 && html`<${Json} value=${others} label="More" />`}</div>`;
+    ${Object.keys(others).length > 0 && (Object.values(others).some(isObject) ? html`<${Json} value=${others} label="More" />` : html`<${Facts} facts=${Object.entries(others).map(([name, value]) => [name, textOf(value)])} />`)}</div>`;
 };
 
+/** A person can do the task here. */
 const ManualTask = ({ job, id, task, again }: Pick<TaskProps, 'job' | 'id' | 'task' | 'again'>) => {
   const loaded = useLoaded(
     () => read('operations-manager.getTask', { path: { id: `${job._id}.${id}.${task.run}` } }),
@@ -195,11 +195,9 @@ const TaskPanel = ({ job, workflow, id, task, again }: TaskProps) => {
 };
 
 const History = ({ id }: { readonly id: string }) => {
-  const loaded = useLoaded(
-    async () => (await call('audit.getAuditEvents', { query: { resource: `job/${id}`, limit: 50 } })).body.results,
-    [id],
-    { when: ({ resource }) => resource?.id === id },
-  );
+  const loaded = useLoaded(async () => (await findEvents({ resource: `job/${id}`, limit: 50 })).results, [id], {
+    when: ({ resource }) => resource?.id === id,
+  });
   type Event = NonNullable<typeof loaded.value>[number];
   return html`<${Section} title="Events">
     <${Shown} loaded=${loaded}>${(
@@ -207,7 +205,12 @@ const History = ({ id }: { readonly id: string }) => {
     ) => html`<${Table} label="Events" rows=${rows} keyOf=${(event: Event) => event.id}
       columns=${[
         { title: 'At', cell: (event: Event) => html`<${Time} at=${event.at} />` },
-        { title: 'Event', kind: 'wide', cell: (event: Event) => event.topic },
+        {
+          title: 'Event',
+          kind: 'wide',
+          cell: (event: Event) =>
+            html`<${Link} to=${['time', 'event', String(event.position)]}>${event.topic}</${Link}>`,
+        },
         { title: 'By', cell: (event: Event) => event.actor?.username },
         { title: 'Position', kind: 'number', cell: (event: Event) => event.position },
       ]} />`}</${Shown}>

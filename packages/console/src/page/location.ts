@@ -30,6 +30,12 @@ addEventListener('hashchange', () => {
 /** The moment that the page shows: a position of the log or a time; undefined: now. */
 export const asOf = computed<string | undefined>(() => place.value.query.asOf || undefined);
 
+/** The time of that moment, in milliseconds since 1970; undefined: it is now, or a position. */
+export const momentTime = computed<number | undefined>(() => {
+  const time = /^\d+$/.test(asOf.value ?? '') ? Number.NaN : Date.parse(asOf.value ?? '');
+  return Number.isNaN(time) ? undefined : time;
+});
+
 type Query = Readonly<Record<string, string | number | undefined>>;
 
 const hashOf = (path: readonly string[], query: Query): string => {

@@ -4,8 +4,9 @@ import { html } from './html.ts';
 import { Inbox } from './inbox.ts';
 import type { PlatformEvent } from './live.ts';
 import { useLoaded } from './loading.ts';
-import { Action, duration, Link, Progress, Section, Shown, Status, Table, Time } from './parts.ts';
-import { call, isNow, may, read, wordsOf } from './platform.ts';
+import { momentTime } from './location.ts';
+import { Action, AsNow, type Column, duration, Link, Progress, Section, Shown, Status, Table, Time } from './parts.ts';
+import { call, findEvents, isNow, may, newKeyHeader, read, wordsOf } from './platform.ts';
 import { columns, nameColumn, nextRunOf, type Trigger } from './triggerColumns.ts';
 
 const ofKind =
@@ -70,12 +71,10 @@ const hourMs = 3_600_000;
 const useEvents = (topics: readonly string[]) =>
   useLoaded(
     async () => {
-      const since = new Date(Date.now() - 24 * hourMs).toISOString();
-      const found = await Promise.all(
-        topics.map(
-          async (topic) => (await call('audit.getAuditEvents', { query: { topic, since, limit: few } })).body.results,
-        ),
-      );
+      const since = new Date((momentTime.value ?? Date.now()) - 24 * hourMs).toISOString();
+      const isPosition = !isNow.value && momentTime.value === undefined;
+      const query = { limit: few, ...(!isPosition && { since }) };
+      const found = await Promise.all(topics.map(async (topic) => (await findEvents({ ...query, topic })).results));
       return found
         .flat()
         .sort((a, b) => b.position - a.position)
@@ -93,6 +92,13 @@ const member = (event: Event, name: string): string => {
   return textOf(value);
 };
 
+const grade = (name: string) => (event: Event) => html`<${Status} word=${member(event, name)} />`;
+const deviceLink = (event: Event) => {
+  const name = member(event, 'device');
+  return html`<${Link} to=${['devices', name]}>${name}</${Link}>`;
+};
+const words = (name: string) => (event: Event) => member(event, name);
+
 const Trouble = ({
   title,
   topics,
@@ -102,17 +108,14 @@ const Trouble = ({
   readonly title: string;
   readonly topics: readonly string[];
   readonly empty: string;
-  readonly columns: readonly (readonly [title: string, member: string])[];
+  readonly columns: readonly Column<Event>[];
 }) => {
   const events = useEvents(topics);
   return html`<${Section} title=${title}>
     <${Shown} loaded=${events}>${(
       rows: readonly Event[],
     ) => html`<${Table} label=${title} rows=${rows} keyOf=${(event: Event) => event.id} empty=${empty}
-      columns=${[
-        ...columns.map(([title, name]) => ({ title, cell: (event: Event) => member(event, name) })),
-        { title: 'At', cell: (event: Event) => html`<${Time} at=${event.at} />` },
-      ]} />`}</${Shown}>
+      columns=${[...columns, { title: 'At', cell: (event: Event) => html`<${Time} at=${event.at} />` }]} />`}</${Shown}>
   </${Section}>`;
 };
 
@@ -172,10 +175,22 @@ const Parked = () => {
       type Run = (typeof data)[number];
       return html`<${Table} label="Parked runs" rows=${data} keyOf=${(run: Run) => run._id} empty="Nothing is parked."
         columns=${[
-          { title: 'Event', cell: (run: Run) => run.event.topic ?? run.event.id },
+          {
+            title: 'Event',
+            cell: ({ event: { id, topic, position } }: Run) =>
+              position === null
+                ? (topic ?? id)
+                : html`<${Link} to=${['time', 'event', String(position)]}>${topic ?? id}</${Link}>`,
+          },
           { title: 'Reason', kind: 'wide', cell: (run: Run) => run.reason },
           { title: 'Tries', kind: 'number', cell: (run: Run) => run.tries },
           { title: 'At', cell: (run: Run) => html`<${Time} at=${run.at} />` },
+          {
+            title: 'Change',
+            cell: ({ _id: id, reason }: Run) =>
+              html`<${Action} label="Retry" about=${`Runs it again: ${reason}`} operation="operations-manager.retryParked" does=${() => call('operations-manager.retryParked', { path: { id }, headers: newKeyHeader() })} says="It is tried again." />
+                <${Action} label="Discard" kind="grave" about=${`Gives it up: ${reason}`} operation="operations-manager.discardParked" does=${() => call('operations-manager.discardParked', { path: { id }, headers: newKeyHeader() })} says="The run is discarded." />`,
+          },
         ]} />`;
     }}</${Shown}>
   </${Section}>`;
@@ -197,7 +212,7 @@ type Health = {
 
 const HealthOf = () => {
   const health = useLoaded(async () => (await call('service.status')).body as unknown as Health, [], { every: 10_000 });
-  return html`<${Section} title="Health" tools=${!isNow.value && html`<span class="quiet">as it is now</span>`}>
+  return html`<${Section} title="Health" tools=${html`<${AsNow} />`}>
     <${Shown} loaded=${health}>${({
       status,
       version,
@@ -225,10 +240,17 @@ export const Now = () => html`
     <div class="stack">
       ${
         may('audit.getAuditEvents') &&
-        isNow.value &&
         html`<${FailedDevices} />
-        <${Trouble} title="Compliance that changed" topics=${['deviceComplianceChanged']} empty="No grade changed within a day." columns=${[['Device', 'device'], ['Before', 'from'], ['Now', 'to']]} />
-        <${Trouble} title="Refused runs" topics=${['runsRefused']} empty="No run was refused within a day." columns=${[['Reason', 'reason'], ['Message', 'message'], ['Count', 'count']]} />`
+        <${Trouble} title="Compliance that changed" topics=${['deviceComplianceChanged']} empty="No grade changed within a day." columns=${[
+          { title: 'Device', kind: 'wide', cell: deviceLink },
+          { title: 'Before', cell: grade('from') },
+          { title: 'Now', cell: grade('to') },
+        ]} />
+        <${Trouble} title="Refused runs" topics=${['runsRefused']} empty="No run was refused within a day." columns=${[
+          { title: 'Reason', cell: words('reason') },
+          { title: 'Message', kind: 'wide', cell: words('message') },
+          { title: 'Count', kind: 'number', cell: words('count') },
+        ]} />`
       }
       <${HealthOf} />
     </div>

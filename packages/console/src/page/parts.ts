@@ -64,6 +64,7 @@ const tones: Readonly<Record<string, string>> = {
   verified: 'good',
   answers: 'good',
   fires: 'good',
+  settled: 'good',
   running: 'busy',
   waiting: 'wait',
   claimed: 'wait',
@@ -82,6 +83,7 @@ const tones: Readonly<Record<string, string>> = {
   refused: 'bad',
   failed: 'bad',
   'does not answer': 'bad',
+  missed: 'bad',
 };
 
 /** A word of the platform as people read it: `notSent` is "not sent". */
@@ -153,7 +155,15 @@ export const Table = <Row>({ label, columns, rows, keyOf, empty = 'Nothing here.
       </div>`;
 
 /** Text that the person types; the address has it when they pause. */
-const Filter = ({ name = 'filter' }: { readonly name?: string }) => {
+export const Filter = ({
+  name = 'filter',
+  label = 'Filter',
+  placeholder = '',
+}: {
+  readonly name?: string;
+  readonly label?: string;
+  readonly placeholder?: string;
+}) => {
   const filter = place.value.query[name] ?? '';
   const [text, setText] = useState(filter);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -167,11 +177,11 @@ const Filter = ({ name = 'filter' }: { readonly name?: string }) => {
     setText(value);
     clearTimeout(timer.current);
     timer.current = setTimeout(() => {
-      latest.current = value;
-      setQuery({ [name]: value, skip: undefined });
+      latest.current = value.trim();
+      setQuery({ [name]: value.trim(), skip: undefined, cursor: undefined });
     }, 250);
   };
-  return html`<label class="filter"><span>Filter</span><input type="search" value=${text} onInput=${type} autocomplete="off" /></label>`;
+  return html`<label class="filter"><span>${label}</span><input type="search" value=${text} onInput=${type} placeholder=${placeholder} autocomplete="off" /></label>`;
 };
 
 const pageSize = 25;
@@ -180,6 +190,7 @@ type PagerProps = { readonly total: number; readonly count: number };
 
 const Pager = ({ total, count }: PagerProps) => {
   const skip = Number(place.value.query.skip ?? 0) || 0;
+  if (total === 0) return null;
   if (total <= count && skip === 0)
     return html`<p class="pager quiet">${total === 1 ? '1 row' : `${total.toLocaleString('en')} rows`}</p>`;
   const to = (value: number) => () => setQuery({ skip: value > 0 ? value : undefined }, true);
@@ -342,18 +353,25 @@ export const Section = ({
   readonly tools?: Children;
 }) => html`<section aria-label=${title}><header><h2>${title}</h2>${tools}</header>${children}</section>`;
 
+/** Says of a part of an earlier moment that it has no past. */
+export const AsNow = () => (isNow.value ? null : html`<span class="quiet">as it is now</span>`);
+
 export const Link = ({
   to,
   query,
   isHere = false,
+  isButton = false,
   children,
 }: {
   readonly to: readonly string[];
   readonly query?: Readonly<Record<string, string>>;
   /** True if it leads to what is shown. */
   readonly isHere?: boolean;
+  /** True if it looks like a button. */
+  readonly isButton?: boolean;
   readonly children?: Children;
-}) => html`<a href=${linkTo(to, query)} aria-current=${isHere ? 'page' : undefined}>${children}</a>`;
+}) =>
+  html`<a class=${isButton ? 'button' : undefined} href=${linkTo(to, query)} aria-current=${isHere ? 'page' : undefined}>${children}</a>`;
 
 export const Progress = ({ share, label }: { readonly share: number | null | undefined; readonly label: string }) =>
   share === null || share === undefined

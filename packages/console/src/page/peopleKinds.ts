@@ -5,7 +5,7 @@ import { textOf } from './fields.ts';
 import { html } from './html.ts';
 import { isOfPeople } from './live.ts';
 import { useLoaded } from './loading.ts';
-import { Action, descriptions, Link, listQuery, rowsIn, Section, Shown, Status, Table, Time } from './parts.ts';
+import { Action, AsNow, descriptions, Link, listQuery, rowsIn, Section, Shown, Status, Table, Time } from './parts.ts';
 import { call, may, read } from './platform.ts';
 import { groupNames, historyOf, idOf, type Kind, member, nameOf, roleNames } from './resource.ts';
 
@@ -31,7 +31,7 @@ const RightsOf = ({ row: { _id: id } }: { readonly row: Account }) => {
     when: isOfPeople,
   });
   type OneRole = Rights['roles'][number];
-  return html`<${Section} title="Why the account may do what it may"><${Shown} loaded=${rights}>${({
+  return html`<${Section} title="Why the account may do what it may" tools=${html`<${AsNow} />`}><${Shown} loaded=${rights}>${({
     admin,
     adminBy,
     roles,

@@ -53,7 +53,7 @@ const Runs = ({ row: { _id: id } }: PlanProps) => {
     ]} />`}</${Shown}></${Section}>`;
 };
 
-const days = 90;
+const days = 366;
 
 const Trend = ({ row: { _id: planId } }: PlanProps) => {
   const loaded = useLoaded(
@@ -63,13 +63,13 @@ const Trend = ({ row: { _id: planId } }: PlanProps) => {
   );
   return html`<${Section} title="Score"><${Shown} loaded=${loaded}>${(all: readonly Day[]) =>
     all.length === 0
-      ? html`<p class="empty">No device was graded in the last ${days} days.</p>`
+      ? html`<p class="empty">No device was graded within a year.</p>`
       : html`<${Curve} label="Mean score of each day" most=${100} points=${all.map(({ date, score }) => ({ date, value: score }))} />`}</${Shown}></${Section}>`;
 };
 
 const keyOf = ({ treeId, version, nodeId }: Node): string => `${treeId} ${version} ${nodeId}`;
 
-type Choice = { readonly node: Node; readonly name: string };
+type Choice = { readonly node: Node; readonly name: string; readonly path: string };
 
 /** The nodes of the first hundred trees, with the devices that they have there. */
 const choices = async (): Promise<readonly Choice[]> => {
@@ -81,6 +81,7 @@ const choices = async (): Promise<readonly Choice[]> => {
       nodesOf(root as TreeNode).map(({ path, node: { configId: nodeId, devices = [], deviceGroups = [] } }) => ({
         node: { treeId, version, nodeId, devices, deviceGroups },
         name: `${name} ${version}: ${path}`,
+        path,
       })),
     ),
   );
@@ -97,8 +98,8 @@ const Nodes = ({ row: { _id: planId, nodes } }: PlanProps) => {
         body: { planId, nodes: [{ treeId, version, nodeId }] },
       });
   return html`<${Section} title="Nodes"><${Shown} loaded=${loaded}>${(all: readonly Choice[]) => {
-    const nameOfNode = (node: Node): string =>
-      all.find((one) => keyOf(one.node) === keyOf(node))?.name ?? `${node.version}: ${node.nodeId}`;
+    const found = (node: Node) => all.find((one) => keyOf(one.node) === keyOf(node));
+    const nameOfNode = (node: Node): string => found(node)?.name ?? `${node.version}: ${node.nodeId}`;
     const add = async (): Promise<void> => {
       const node = all.find((one) => keyOf(one.node) === chosen)?.node;
       if (!node) return;
@@ -110,7 +111,15 @@ const Nodes = ({ row: { _id: planId, nodes } }: PlanProps) => {
     };
     return html`<${Table} label="Nodes" rows=${nodes} keyOf=${keyOf} empty="The plan checks nothing yet."
         columns=${[
-          { title: 'Node', kind: 'wide', cell: nameOfNode },
+          {
+            title: 'Node',
+            kind: 'wide',
+            cell: (node: Node) => {
+              const path = found(node)?.path;
+              const to = ['compliance', 'trees', node.treeId, node.version];
+              return html`<${Link} to=${path === undefined ? to : [...to, path]}>${nameOfNode(node)}</${Link}>`;
+            },
+          },
           {
             title: 'Devices',
             kind: 'wide',

@@ -91,6 +91,12 @@ export const readWhole = <N extends Past>(name: N, input?: Input<N>): Promise<An
   return call(name, whole as Input<N>);
 };
 
+/** Finds events, the newest first, until the moment that the page shows. */
+export const findEvents = async (
+  query: NonNullable<Input<'audit.getAuditEvents'>['query']>,
+): Promise<Operations['audit.getAuditEvents']['answer']> =>
+  (await call('audit.getAuditEvents', { query: { ...query, ...(asOf.value && { until: asOf.value }) } })).body;
+
 /** A key by which a change that is sent twice is carried out once. */
 export const newKey = (): string =>
   [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -75,7 +75,7 @@ export const ListOf = <Row>({ kind }: Props<Row>) => {
     cell: (row) => html`<${Link} to=${[...kind.at, kind.idOf(row)]}>${kind.nameOf(row)}</${Link}>`,
   };
   return html`<${List} label=${kind.title} loaded=${loaded} keyOf=${kind.idOf} empty=${kind.empty} columns=${[name, ...kind.columns]}
-    tools=${kind.create && may(kind.create.by) && html`<${Link} to=${[...kind.at, 'new']}>New ${kind.one}</${Link}>`} />`;
+    tools=${kind.create && may(kind.create.by) && html`<${Link} isButton=${true} to=${[...kind.at, 'new']}>New ${kind.one}</${Link}>`} />`;
 };
 
 const Crumbs = <Row>({ kind }: Props<Row>) =>

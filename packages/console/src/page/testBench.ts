@@ -133,6 +133,7 @@ export const TestBench = ({ trigger }: { readonly trigger?: EventTrigger }) => {
   };
   const operation = trigger ? 'operations-manager.testTrigger' : 'operations-manager.testEvents';
   return html`<${Section} title="Test bench">
+    <p class="quiet">Nothing is published, and no job starts.</p>
     ${!trigger && html`<${NameField} name="source" title="Source of the event" change=${change} /><${NameField} name="topic" title="Topic of the event" change=${change} />`}
     ${(events.value ?? []).length > 0 && html`<label class="field">Event of the log<select value=${choice ? query.position : ''} onChange=${choose}><option value="">none: the payload is typed</option>${events.value?.map(({ id, at, position }) => html`<option key=${id} value=${position}>${at === null ? 'no time' : new Date(at).toLocaleString('sv')}, position ${position}</option>`)}</select></label>`}
     <label class="field">Payload of an event<textarea class="code" rows="6" spellcheck=${false} value=${choice ? JSON.stringify(choice.data, null, 2) : text} onInput=${type}></textarea></label>

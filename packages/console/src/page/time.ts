@@ -1,18 +1,20 @@
 import type { Operations } from '@automation-platform/client';
+import { isObject } from '@automation-platform/json';
 import { useState } from 'preact/hooks';
+import { Difference } from './difference.ts';
 import { textOf } from './fields.ts';
 import { html } from './html.ts';
 import { useLoaded } from './loading.ts';
-import { asOf, goTo, linkTo, place, setQuery } from './location.ts';
-import { Action, Time as At, codeOf, Facts, Json, Link, Section, Shown, Table } from './parts.ts';
-import { call, isNow, may } from './platform.ts';
+import { asOf, goTo, linkTo, momentTime, place, setQuery } from './location.ts';
+import { Action, Time as At, Facts, Filter, Json, Link, Section, Shown, Table } from './parts.ts';
+import { applied, type Row } from './patches.ts';
+import { call, findEvents, isNow, may } from './platform.ts';
 
 type Event = Operations['audit.getAuditEvents']['answer']['results'][number];
 type Entry = Operations['audit.getAuditResource']['answer']['results'][number];
-type Patch = Operations['audit.restoreResource']['answer']['patch'];
 
 type FilterOf = {
-  readonly name: 'topic' | 'source' | 'actor' | 'resource' | 'operation' | 'correlation' | 'since' | 'until';
+  readonly name: 'topic' | 'source' | 'actor' | 'resource' | 'operation' | 'requestId' | 'correlation' | 'since' | 'until';
   readonly label: string;
   readonly placeholder?: string;
 };
@@ -25,6 +27,7 @@ const filters: readonly FilterOf[] = [
 const moreFilters: readonly FilterOf[] = [
   { name: 'source', label: 'Source', placeholder: '@platform/…' },
   { name: 'operation', label: 'Operation' },
+  { name: 'requestId', label: 'Request' },
   { name: 'correlation', label: 'Correlation' },
   { name: 'since', label: 'Since' },
   { name: 'until', label: 'Until' },
@@ -36,16 +39,16 @@ const pageSize = 50;
 const localTime = (moment: string): string => new Date(moment).toLocaleString('sv').replace(' ', 'T');
 
 const FilterField = ({ filter }: { readonly filter: FilterOf }) => {
-  const { name, label, placeholder = '' } = filter;
+  const { name, label } = filter;
   const value = place.value.query[name] ?? '';
   const isDate = isMoment(filter) && (value === '' || !Number.isNaN(Date.parse(value))) && !/^\d+$/.test(value);
   const change = ({ currentTarget }: { readonly currentTarget: HTMLInputElement }): void => {
     const text = currentTarget.value.trim();
-    setQuery({ [name]: isDate && text !== '' ? new Date(text).toISOString() : text, cursor: undefined }, true);
+    setQuery({ [name]: text && new Date(text).toISOString(), cursor: undefined }, true);
   };
   return isDate
     ? html`<label>${label} <input type="datetime-local" step="1" value=${value && localTime(value)} onChange=${change} /></label>`
-    : html`<label>${label} <input type="search" value=${value} onChange=${change} placeholder=${placeholder} /></label>`;
+    : html`<${Filter} ...${filter} />`;
 };
 
 const eventColumns = [
@@ -70,24 +73,18 @@ const eventColumns = [
 const fieldsOf = (list: readonly FilterOf[]) =>
   list.map((filter) => html`<${FilterField} key=${filter.name} filter=${filter} />`);
 
+/** The ways to the earlier page and back to the newest one. */
+const Pages = ({ earlier }: { readonly earlier: string | null }) =>
+  html`<div class="pager">${place.value.query.cursor && html`<button type="button" onClick=${() => setQuery({ cursor: undefined }, true)}>Newest</button>`}
+    ${earlier !== null && html`<button type="button" onClick=${() => setQuery({ cursor: earlier }, true)}>Earlier</button>`}</div>`;
+
 const Timeline = () => {
   const { query } = place.value;
   const isUsed = ({ name }: FilterOf): boolean => Boolean(query[name]);
   const active = [...filters, ...moreFilters].filter(isUsed);
   const terms = Object.fromEntries(active.map(({ name }) => [name, query[name]]));
   const loaded = useLoaded(
-    async () =>
-      (
-        await call('audit.getAuditEvents', {
-          query: {
-            ...terms,
-            // The past of the page ends at its moment.
-            ...(asOf.value && { until: asOf.value }),
-            ...(query.cursor && { cursor: query.cursor }),
-            limit: pageSize,
-          },
-        })
-      ).body,
+    async () => findEvents({ ...terms, ...(query.cursor && { cursor: query.cursor }), limit: pageSize }),
     [JSON.stringify(query)],
     { when: () => query.cursor === undefined },
   );
@@ -100,58 +97,77 @@ const Timeline = () => {
       readonly results: readonly Event[];
       readonly cursor: string | null;
     }) => html`<${Table} label="Events" rows=${results} keyOf=${(event: Event) => event.id} empty="No event fits." columns=${eventColumns} />
-      <div class="pager">${query.cursor && html`<button type="button" onClick=${() => setQuery({ cursor: undefined }, true)}>Newest</button>`}
-      ${cursor !== null && html`<button type="button" onClick=${() => setQuery({ cursor }, true)}>Earlier</button>`}</div>`}</${Shown}></div>`;
+      <${Pages} earlier=${cursor} />`}</${Shown}></div>`;
 };
 
-/** Changes of a document, a line each. */
-const Difference = ({ patch }: { readonly patch: Patch }) =>
-  html`<${Table} label="Differences" rows=${patch} keyOf=${(one: Patch[number]) => `${one.op} ${one.path}`} empty="Nothing differs."
-    columns=${[
-      { title: 'Change', cell: (one: Patch[number]) => one.op },
-      { title: 'Member', cell: (one: Patch[number]) => codeOf(one.path || 'the whole') },
-      {
-        title: 'Value',
-        kind: 'wide',
-        cell: (one: Patch[number]) => html`<code class="code clip">${textOf(one.value)}</code>`,
-      },
-    ]} />`;
-
-const Restoring = ({
-  kind,
-  id,
-  position,
-}: {
+type RestoringProps = {
   readonly kind: string;
   readonly id: string;
   readonly position: number;
-}) => {
-  const [patch, setPatch] = useState<Patch>();
+  /** The document as it is now. */
+  readonly document: unknown;
+};
+
+const Restoring = ({ kind, id, position, document }: RestoringProps) => {
+  const [patch, setPatch] = useState<Parameters<typeof applied>[1]>();
   const ask = (dryRun: boolean) => async (): Promise<void> => {
     const { body } = await call('audit.restoreResource', { body: { kind, id, position, dryRun } });
     setPatch(dryRun ? body.patch : undefined);
   };
   return html`<div class="actions"><${Action} label="Dry run" about=${`Shows what a restore to position ${position} would change`} operation="audit.restoreResource" does=${ask(true)} />
     <${Action} label="Restore" kind="main" about=${`Restores the resource as it was at position ${position}`} disabled=${patch === undefined} operation="audit.restoreResource" does=${ask(false)} says="The resource is restored." /></div>
-    ${patch && html`<p>A restore would change this:</p><${Difference} patch=${patch} />`}`;
+    ${patch && html`<p>A restore would change this:</p><${Difference} rows=${applied(document, patch).rows} />`}`;
+};
+
+type Version = { readonly entry: Entry; readonly document: unknown; readonly rows: readonly Row[] };
+
+/** The versions of a resource, the newest first: the document after each event. It is not known after an event that is not among them. */
+const versionsOf = (entries: readonly Entry[]): readonly Version[] => {
+  const versions: Version[] = [];
+  for (const entry of entries.toReversed()) {
+    const former = versions.at(-1);
+    const isNext = former?.entry.revision === entry.revision - 1;
+    versions.push({ entry, ...applied(isNext ? former.document : undefined, entry.patch) });
+  }
+  return versions.toReversed();
+};
+
+/** True up to the moment that the page shows. */
+const isBefore = ({ entry: { position, at } }: Version): boolean => {
+  if (asOf.value === undefined) return true;
+  const time = momentTime.value;
+  return time === undefined ? position <= Number(asOf.value) : at !== null && Date.parse(at) <= time;
+};
+
+const nameIn = ({ document }: Version): string => {
+  const { name, username } = isObject(document) ? document : {};
+  return textOf(name ?? username);
 };
 
 const History = ({ kind, id }: { readonly kind: string; readonly id: string }) => {
+  const { cursor } = place.value.query;
   const loaded = useLoaded(
-    async () => (await call('audit.getAuditResource', { path: { kind, id }, query: { limit: 100 } })).body.results,
-    [kind, id],
+    async () => {
+      const query = { limit: 100, ...(cursor && { cursor }) };
+      const { body } = await call('audit.getAuditResource', { path: { kind, id }, query });
+      return { versions: versionsOf(body.results).filter(isBefore), cursor: body.cursor };
+    },
+    [kind, id, cursor],
     { when: ({ resource }) => resource?.id === id },
   );
-  return html`<p class="crumbs"><${Link} to=${['time']}>All events</${Link}></p><div class="title"><h2>${kind} ${id}</h2></div>
-    <${Shown} loaded=${loaded}>${(entries: readonly Entry[]) =>
-      entries.map(
-        (
+  return html`<p class="crumbs"><${Link} to=${['time']}>All events</${Link}></p>
+    <${Shown} loaded=${loaded}>${({ versions, cursor: earlier }: NonNullable<typeof loaded.value>) => html`
+      <div class="title"><h2>${kind} ${versions.map(nameIn).find((name) => name !== '') ?? id}</h2><code class="code quiet">${id}</code></div>
+      ${versions.map(
+        ({
           entry,
-        ) => html`<${Section} key=${entry.id} title=${`${entry.topic}, position ${entry.position}`} tools=${html`<span class="quiet"><${At} at=${entry.at} /> ${entry.actor?.username}</span>`}>
-      <${Difference} patch=${entry.patch} />
-      ${may('audit.restoreResource') && html`<${Restoring} kind=${kind} id=${id} position=${entry.position} />`}
-    </${Section}>`,
-      )}</${Shown}>`;
+          rows,
+        }) => html`<${Section} key=${entry.id} title=${`${entry.topic}, position ${entry.position}`} tools=${html`<span class="quiet"><${At} at=${entry.at} /> ${entry.actor?.username}</span>`}>
+        <${Difference} rows=${rows} />
+        ${may('audit.restoreResource') && html`<${Restoring} kind=${kind} id=${id} position=${entry.position} document=${cursor ? undefined : versions[0]?.document} />`}
+      </${Section}>`,
+      )}
+      <${Pages} earlier=${earlier} />`}</${Shown}>`;
 };
 
 type Traced = Operations['audit.getAuditTrace']['answer']['results'][number];

@@ -1,10 +1,11 @@
-import { Axis, type Instant } from './axis.ts';
+import { Axis, type Instant, wordOf } from './axis.ts';
 import { Editor, readVersion, type Version } from './edit.ts';
 import { html } from './html.ts';
 import { useLoaded } from './loading.ts';
 import { goTo, place, setQuery } from './location.ts';
 import {
   Action,
+  AsNow,
   Facts,
   Failure,
   Json,
@@ -34,7 +35,7 @@ const TriggerList = () => {
     { when: isOfTriggers },
   );
   return html`<${List} label="Triggers" loaded=${loaded} keyOf=${(trigger: Trigger) => trigger._id} empty="There is no trigger that you may read."
-    tools=${may('operations-manager.testEvents') && isNow.value && html`<${Link} to=${['triggers', 'test']}>Test an event</${Link}>`}
+    tools=${may('operations-manager.testEvents') && isNow.value && html`<${Link} isButton=${true} to=${['triggers', 'test']}>Test an event</${Link}>`}
     columns=${[{ ...nameColumn, sort: 'name' }, ...columns]} />`;
 };
 
@@ -51,12 +52,14 @@ const loadInstants = async (id: string): Promise<readonly Instant[]> => {
 
 const Instants = ({ id }: { readonly id: string }) => {
   const loaded = useLoaded(() => loadInstants(id), [id], { when: isOfTriggers });
-  return html`<${Section} title="Instants"><${Shown} loaded=${loaded}>${(rows: readonly Instant[]) => html`
+  return html`<${Section} title="Instants" tools=${html`<${AsNow} />`}><${Shown} loaded=${loaded}>${(
+    rows: readonly Instant[],
+  ) => html`
     ${rows.length > 0 && html`<${Axis} instants=${rows} />`}
     <${Table} label="Instants" rows=${rows} keyOf=${(one: Instant) => String(one.at)} empty="The schedule has no more instants."
     columns=${[
       { title: 'At', cell: (one: Instant) => html`<${Time} at=${one.at} />` },
-      { title: 'State', cell: (one: Instant) => html`<${Status} word=${one.state} />` },
+      { title: 'State', cell: (one: Instant) => html`<${Status} word=${wordOf(one.state)} />` },
     ]} />`}</${Shown}></${Section}>`;
 };
 

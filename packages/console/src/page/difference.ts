@@ -1,0 +1,26 @@
+import { isObject } from '@automation-platform/json';
+import { textOf } from './fields.ts';
+import { html } from './html.ts';
+import { codeOf, Table } from './parts.ts';
+import type { Row } from './patches.ts';
+
+const sideOf = (value: unknown, kind: 'removed' | 'added') =>
+  textOf(value) !== '' &&
+  html`<code class="code words side ${kind}">${isObject(value) || Array.isArray(value) ? JSON.stringify(value, null, 1) : textOf(value)}</code>`;
+
+type Side = 'before' | 'after';
+
+/** Changes of a document, a member each, before and after. A side on which there is nothing is left out. */
+export const Difference = ({ rows }: { readonly rows: readonly Row[] }) => {
+  const sides = (['before', 'after'] as const).filter((side) => rows.some((row) => textOf(row[side]) !== ''));
+  const titles: Readonly<Record<Side, string>> = { before: 'Before', after: 'After' };
+  return html`<${Table} label="Differences" rows=${rows.map((row, i) => ({ ...row, i }))} keyOf=${({ i }: { readonly i: number }) => String(i)} empty="Nothing differs."
+    columns=${[
+      { title: 'Member', cell: ({ path }: Row) => codeOf(path.slice(1) || 'the whole') },
+      ...sides.map((side) => ({
+        title: titles[side],
+        kind: 'wide',
+        cell: (row: Row) => sideOf(row[side], side === 'before' ? 'removed' : 'added'),
+      })),
+    ]} />`;
+};

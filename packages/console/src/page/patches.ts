@@ -1,0 +1,65 @@
+import { isObject } from '@automation-platform/json';
+
+/** An operation of a JSON Patch (RFC 6902). */
+export type Operation = {
+  readonly op: 'add' | 'remove' | 'replace';
+  readonly path: string;
+  readonly value?: unknown;
+};
+
+/** The names in a JSON pointer. */
+const namesIn = (path: string): readonly string[] =>
+  path
+    .split('/')
+    .slice(1)
+    .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
+
+const at = (document: unknown, [name, ...rest]: readonly string[]): unknown => {
+  if (name === undefined) return document;
+  if (Array.isArray(document)) return at(document[Number(name)], rest);
+  return isObject(document) && Object.hasOwn(document, name) ? at(document[name], rest) : undefined;
+};
+
+const changed = (document: unknown, [name, ...rest]: readonly string[], operation: Operation): unknown => {
+  if (name === undefined) return operation.value;
+  const { op } = operation;
+  const isLast = rest.length === 0;
+  const inner = (one: unknown): readonly unknown[] =>
+    isLast && op === 'remove' ? [] : [changed(one, rest, operation)];
+  if (Array.isArray(document)) {
+    const i = Number(name);
+    return document.toSpliced(i, isLast && op === 'add' ? 0 : 1, ...inner(document[i]));
+  }
+  const { [name]: former, ...others } = isObject(document) ? document : {};
+  return Object.fromEntries([...Object.entries(others), ...inner(former).map((one) => [name, one] as const)]);
+};
+
+/** A member of a document before and after a change. */
+export type Row = { readonly path: string; readonly before: unknown; readonly after: unknown };
+
+const rowsOf = (before: unknown, { op, path, value }: Operation): readonly Row[] => {
+  const former = op === 'add' ? undefined : at(before, namesIn(path));
+  if (path !== '' || !(isObject(former) || isObject(value))) return [{ path, before: former, after: value }];
+  // The whole document: it was made, or deleted.
+  const [first, second] = [former, value].map((one) => (isObject(one) ? one : {}));
+  return [...new Set([...Object.keys(first ?? {}), ...Object.keys(second ?? {})])].map((name) => ({
+    path: `/${name}`,
+    before: first?.[name],
+    after: second?.[name],
+  }));
+};
+
+/** The document after a patch, and what this changed. `undefined`: the document is not known, so nothing is before. */
+export const applied = (
+  before: unknown,
+  patch: readonly Operation[],
+): { readonly document: unknown; readonly rows: readonly Row[] } => {
+  let document = before;
+  const rows: Row[] = [];
+  for (const operation of patch) {
+    rows.push(...rowsOf(document, operation));
+    if (document !== undefined || operation.path === '')
+      document = changed(document, namesIn(operation.path), operation);
+  }
+  return { document, rows };
+};
