@@ -250,7 +250,7 @@ export const devicesOf = ({ sources, order, unseal, guard, labFolder }: Needs): 
       list: (request) => sources.list(request, actor, order()),
       calls: (traceparent, ending = stopping.signal) => {
         // A job calls many devices at once, and each call listens.
-        setMaxListeners(0, ending);
+        setMaxListeners(0, ending, stopping.signal);
         return callsOf(actor, traceparent, ending);
       },
     }),

@@ -14,7 +14,16 @@ type Event = Operations['audit.getAuditEvents']['answer']['results'][number];
 type Entry = Operations['audit.getAuditResource']['answer']['results'][number];
 
 type FilterOf = {
-  readonly name: 'topic' | 'source' | 'actor' | 'resource' | 'operation' | 'requestId' | 'correlation' | 'since' | 'until';
+  readonly name:
+    | 'topic'
+    | 'source'
+    | 'actor'
+    | 'resource'
+    | 'operation'
+    | 'requestId'
+    | 'correlation'
+    | 'since'
+    | 'until';
   readonly label: string;
   readonly placeholder?: string;
 };
