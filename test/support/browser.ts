@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
+import { seed } from './sample.ts';
 import { adminPassword, type Login, type TestService } from './service.ts';
 
 const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find((path) => existsSync(path));
@@ -32,8 +33,12 @@ export type ConsolePage = Page & {
 export const manyViewsMs = 600_000;
 
 /** How people work. */
-export const ways = ['mouse', 'keyboard'] as const;
+const ways = ['mouse', 'keyboard'] as const;
 export type Way = (typeof ways)[number];
+
+/** The ways in which a story is told: both in `npm run soak`, else one, another one for each turn. */
+export const waysNow = (turn: number): readonly Way[] =>
+  process.env.SOAK_ROUNDS ? ways : [ways[(turn + seed) % ways.length] as Way];
 
 const mostTabs = 300;
 // The hooks of the tests end what a test has started.

@@ -14,5 +14,6 @@ export {
 } from './exactJson.ts';
 export { isObject, type Members, own } from './members.ts';
 export { nearestName } from './nearest.ts';
+export { applyPatch, type PatchedMember, type PatchOperation } from './patches.ts';
 export { step } from './pointer.ts';
 export { cut, decoded, isWellFormed } from './texts.ts';

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { type Admins, givesAdmin } from '../../domain/authorization/admins.ts';
+import { builtInGroups } from '../../domain/authorization/groups.ts';
 import type { GroupMapping } from '../../domain/group-mappings/groupMappings.ts';
 import type { Account } from '../../projections/authorization/accounts.ts';
 import type { Group } from '../../projections/authorization/groups.ts';
@@ -32,7 +33,7 @@ export type Memberships = {
   readonly roles: readonly Role[];
 };
 
-/** Each role of an account with the ways by which it has it, and the ways by which it is an admin. */
+/** Each role and built-in group of an account with the ways by which it has it, and the ways by which it is an admin. */
 export const waysOf = ({ account, mappings, groups, roles }: Memberships, admins: Admins) => {
   const { memberOf, assignedRoles } = account;
   const byName = new Map(groups.map((one) => [one.name, one]));
@@ -60,6 +61,9 @@ export const waysOf = ({ account, mappings, groups, roles }: Memberships, admins
   };
 
   return {
+    groups: groups
+      .filter(({ name }) => Object.hasOwn(builtInGroups, name))
+      .map(({ name }) => ({ name, ways: waysBy((above) => above.name === name) })),
     adminBy: waysBy((above) => givesAdmin(admins, above)),
     roles: roles.map(({ name }) => ({
       name,

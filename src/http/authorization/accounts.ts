@@ -92,6 +92,9 @@ export const accountRights = (areas: () => readonly AreaRoutes[]): ActionRoute =
       {
         admin: Type.Boolean(),
         adminBy: ways('How it comes that it is an admin; empty if it is none'),
+        groups: Type.Array(Type.Object({ name: Type.String(), ways: ways('How the account comes into the group') }), {
+          description: 'Built-in groups that it is a member of: each has rights of its own',
+        }),
         roles: Type.Array(Type.Object({ name: Type.String(), ways: ways('How the account comes to the role') })),
         methods: Type.Record(Type.String(), Type.Array(Type.String()), {
           description: 'Names of the methods that may be called, by area',
@@ -105,8 +108,8 @@ export const accountRights = (areas: () => readonly AreaRoutes[]): ActionRoute =
         throw new RequestError('forbidden', 'Only admins see why others may do something');
       const found = id === undefined ? undefined : await auth.rightsOf(id);
       if (!found) throw new RequestError('not_found', 'No account has this id or name', { path: 'id' });
-      const { principal, adminBy, roles } = found;
-      if (!principal) return { body: { admin: false, adminBy: [], roles: [], methods: {} } };
-      return { body: { admin: principal.actor.admin, adminBy, roles, methods: callable(areas(), principal) } };
+      const { principal, adminBy, groups, roles } = found;
+      if (!principal) return { body: { admin: false, adminBy: [], groups: [], roles: [], methods: {} } };
+      return { body: { admin: principal.actor.admin, adminBy, groups, roles, methods: callable(areas(), principal) } };
     },
   });

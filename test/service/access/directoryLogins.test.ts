@@ -85,7 +85,8 @@ describeSlapd('logins by a directory over HTTP', entries, (directory) => {
     refused(await local.member('GET', '/authorization/accounts/none/rights'), 403);
     refused(await service.ask('GET', '/authorization/accounts/none/rights'), 404);
     const admin = ok(await service.ask('GET', '/authorization/accounts/admin/rights'));
-    assert.deepEqual([admin.admin, admin.adminBy], [true, [{ by: 'group', group: 'admins' }]]);
+    const ways = [{ by: 'group', group: 'admins' }];
+    assert.deepEqual([admin.admin, admin.adminBy, admin.groups], [true, ways, [{ name: 'admins', ways }]]);
   });
 
   it('give a name that a local account has as provider\\name, and nothing of that account', async () => {

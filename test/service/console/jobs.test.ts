@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
-import { describeInBrowser, useBrowser } from '../../support/browser.ts';
+import { type ConsolePage, describeInBrowser, handsOf, useBrowser, type Way, waysNow } from '../../support/browser.ts';
 import { ok } from '../../support/people.ts';
 import { adminPassword, startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
@@ -135,34 +135,40 @@ describeInBrowser('console: jobs, forms and the inbox', () => {
     await page.getByRole('button', { name: 'Log in' }).waitFor();
   });
 
-  it('runs an automation with a form of every kind, checked as typed and by the platform', async () => {
-    const page = await newPage();
+  let turn = 0;
+  const story = (title: string, tell: (page: ConsolePage, way: Way) => Promise<void>): void => {
+    for (const way of waysNow(turn++)) it(`${title}, by ${way}`, async () => tell(await newPage(), way));
+  };
+
+  story('runs an automation with a form of every kind, checked as typed and by the platform', async (page, way) => {
+    const { press, type, choose } = handsOf(page, way);
+    const run = page.getByRole('button', { name: 'Run', exact: true });
     await page.enter('/run');
-    await page.getByRole('link', { name: 'Roll out by hand' }).click();
-    await page.getByLabel('Site').fill('bonn');
+    await press(page.getByRole('link', { name: 'Roll out by hand' }));
+    await type(page.getByLabel('Site'), 'bonn');
     await page.getByText('It does not have the form ^[A-Z]{3}$').waitFor();
-    await page.getByLabel('Site').fill('BON');
-    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await type(page.getByLabel('Site'), 'BON');
+    await press(run);
     await page.getByText('Count is needed.').waitFor();
-    await page.getByLabel('Count').fill('3');
-    await page.getByLabel('Fast').check();
-    await page.getByLabel('Image').selectOption('New');
+    await type(page.getByLabel('Count'), '3');
+    await press(page.getByLabel('Fast'), 'Space');
+    await choose(page.getByLabel('Image'), 'New');
     await page
       .getByLabel('Plan')
       .setInputFiles({ name: 'plan.txt', mimeType: 'text/plain', buffer: Buffer.from('plan') });
-    await page.getByLabel('VLAN').fill('120');
-    await page.getByRole('button', { name: 'Add to Ports' }).click();
-    await page.getByRole('textbox', { name: 'Port 1' }).fill('Gi1/0/1');
-    await page.getByLabel('Mail').fill('root');
+    await type(page.getByLabel('VLAN'), '120');
+    await press(page.getByRole('button', { name: 'Add to Ports' }));
+    await type(page.getByRole('textbox', { name: 'Port 1' }), 'Gi1/0/1');
+    await type(page.getByLabel('Mail'), 'root');
     await page.looksRight('the form');
-    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await press(run);
     await page
       .locator('.field', { has: page.getByLabel('Mail') })
       .getByRole('alert')
       .waitFor();
     assert.equal(await page.getByLabel('Site').inputValue(), 'BON');
-    await page.getByLabel('Mail').fill('ops@example.net');
-    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await type(page.getByLabel('Mail'), 'ops@example.net');
+    await press(run);
     await page.waitForURL(/#\/jobs\//);
     const { variables } = await jobNow(new URL(page.url()).hash.split('/')[2]!);
     const { _trigger, ...given } = variables;
@@ -173,21 +179,19 @@ describeInBrowser('console: jobs, forms and the inbox', () => {
     });
   });
 
-  it('shows the inbox live, and takes an approval and a rejection by keyboard alone', async () => {
-    const page = await newPage();
+  story('shows the inbox live, and takes an approval and a rejection', async (page, way) => {
+    const { press } = handsOf(page, way);
     await page.enter('/now');
     await page.getByText('Nothing waits for you.').waitFor();
     const job = await startJob('{"a": 1}');
     const todo = page.getByRole('article', { name: 'Is the limit right?' });
     await todo.getByText('Raise it to 70').waitFor();
     await page.looksRight('the inbox');
-    await todo.getByRole('button', { name: 'Approve' }).focus();
-    await page.keyboard.press('Enter');
+    await press(todo.getByRole('button', { name: 'Approve' }));
     await page.getByText('Nothing waits for you.').waitFor();
     assert.equal((await jobNow(job)).status, 'complete');
     const second = await startJob('{}');
-    await todo.getByRole('button', { name: 'Reject' }).focus();
-    await page.keyboard.press('Space');
+    await press(todo.getByRole('button', { name: 'Reject' }), 'Space');
     await page.getByText('Nothing waits for you.').waitFor();
     assert.equal((await jobNow(second)).status, 'error');
   });
@@ -231,20 +235,20 @@ describeInBrowser('console: jobs, forms and the inbox', () => {
     assert.equal((await jobNow(id)).status, 'complete');
   });
 
-  it('follows a workflow, says why a task failed, and retries it', async () => {
-    const page = await newPage();
+  story('follows a workflow, says why a task failed, and retries it', async (page, way) => {
+    const { press } = handsOf(page, way);
     const id = await startJob('no JSON');
     await page.enter(`/jobs/${id}`);
     const graph = page.getByRole('group', { name: 'Workflow with 4 tasks' });
     await graph.getByText('Read the amount').waitFor();
-    await page.getByRole('link', { name: 'Is the limit right?' }).first().click();
-    await page.getByRole('button', { name: 'Approve' }).click();
+    await press(page.getByRole('link', { name: 'Is the limit right?' }).first());
+    await press(page.getByRole('button', { name: 'Approve' }));
     await page.getByRole('group', { name: 'Error of the job' }).waitFor();
-    await graph.getByRole('link', { name: 'Read the amount blocked' }).click();
+    await press(graph.getByRole('link', { name: 'Read the amount blocked' }));
     await page.getByRole('group', { name: 'Error of the task' }).waitFor();
     await page.looksRight('a job in error');
     const { run } = (await jobNow(id)).tasks.parse;
-    await page.getByRole('region', { name: 'Task: Read the amount' }).getByRole('button', { name: 'Retry' }).click();
+    await press(page.getByRole('region', { name: 'Task: Read the amount' }).getByRole('button', { name: 'Retry' }));
     await page.getByRole('status').getByText('The task runs again.').waitFor();
     assert.equal((await jobNow(id)).tasks.parse.run, run + 1);
   });

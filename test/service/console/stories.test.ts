@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { type ConsolePage, describeInBrowser, handsOf, useBrowser, type Way, ways } from '../../support/browser.ts';
+import { type ConsolePage, describeInBrowser, handsOf, useBrowser, type Way, waysNow } from '../../support/browser.ts';
 import { type Issuer, startIssuer } from '../../support/issuer.ts';
 import { ok } from '../../support/people.ts';
-import { sampled, seed } from '../../support/sample.ts';
+import { sampled } from '../../support/sample.ts';
 import { adminPassword } from '../../support/service.ts';
 import { useService } from '../../support/useService.ts';
 
@@ -578,6 +578,5 @@ describeInBrowser('console: stories', () => {
 
   // In `npm test` five stories go one way each, every other one by mouse.
   for (const [at, [title, story]] of sampled(Object.entries(stories), 5).entries())
-    for (const way of process.env.SOAK_ROUNDS ? ways : [ways[(at + seed) % ways.length]!])
-      it(`${title}, by ${way}`, async () => story(await newPage(), way));
+    for (const way of waysNow(at)) it(`${title}, by ${way}`, async () => story(await newPage(), way));
 });

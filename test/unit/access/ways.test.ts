@@ -20,12 +20,24 @@ describe('ways to rights', () => {
     const memberships = ofAnna({
       own: { memberOf: ['noc'], assignedRoles: ['viewer'] },
       mappings: [{ provenance: 'corp', externalGroup: 'Net', platformGroups: ['tier', 'noc'] }] as any, // as above
-      groups: [group('noc', ['staff'], ['viewer']), group('staff', [], ['guest']), group('tier', ['staff'])],
+      groups: [
+        group('noc', ['staff'], ['viewer']),
+        ...[group('staff', ['readers'], ['guest']), group('tier', ['staff']), group('readers')],
+      ],
       roles: [role('viewer'), role('guest')],
     });
     const net = { by: 'mapping', provenance: 'corp', externalGroup: 'Net' };
     assert.deepEqual(waysOf(memberships, []), {
       adminBy: [],
+      groups: [
+        {
+          name: 'readers',
+          ways: [
+            { by: 'group', group: 'readers' },
+            { ...net, group: 'readers' },
+          ],
+        },
+      ],
       roles: [
         { name: 'viewer', ways: [{ by: 'assigned' }, { by: 'group', group: 'noc' }, { ...net, group: 'noc' }] },
         {

@@ -67,7 +67,7 @@ const skipToMain = (event: Event): void => {
 
 const Navigation = () => {
   const now = nameOfView();
-  // What can be done follows the rights, which others may change at any time.
+  // The page follows the rights, which may change at any time.
   useLoaded(askForRights, [], { when: isOfPeople, every: 10_000 });
   return html`<nav aria-label="Views">
     <ul>

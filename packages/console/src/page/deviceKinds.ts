@@ -14,7 +14,11 @@ type DeviceGroup = Operations['configuration-manager.searchDeviceGroups']['answe
 
 const DeviceLink = ({ name }: { readonly name: string }) => html`<${Link} to=${['devices', name]}>${name}</${Link}>`;
 
-const attribute = (name: string) => (node: Node) => textOf(node.attributes[name]);
+/** An attribute by the first of its names that the node has. */
+const attribute =
+  (...names: readonly string[]) =>
+  ({ attributes }: Node) =>
+    textOf(names.map((name) => attributes[name]).find((value) => textOf(value) !== ''));
 const inventoryAt = ['devices', '-', 'inventories'];
 
 /** The nodes of an inventory. */
@@ -26,8 +30,8 @@ export const nodesIn = (id: string): Kind<Node> => ({
   idOf: nameOf,
   nameOf,
   columns: [
-    { title: 'Address', cell: attribute('itential_host') },
-    { title: 'Platform', cell: attribute('itential_platform') },
+    { title: 'Address', cell: attribute('itential_host', 'host') },
+    { title: 'Platform', cell: attribute('itential_platform', 'platform') },
     { title: 'Tags', kind: 'wide', cell: ({ tags }) => tags.join(', ') },
   ],
   when: ({ resource }) => resource?.kind === 'inventory',

@@ -1,8 +1,7 @@
-import { isObject } from '@automation-platform/json';
+import { isObject, type PatchedMember } from '@automation-platform/json';
 import { textOf } from './fields.ts';
 import { html } from './html.ts';
 import { codeOf, Table } from './parts.ts';
-import type { Row } from './patches.ts';
 
 const sideOf = (value: unknown, kind: 'removed' | 'added') =>
   textOf(value) !== '' &&
@@ -11,16 +10,16 @@ const sideOf = (value: unknown, kind: 'removed' | 'added') =>
 type Side = 'before' | 'after';
 
 /** Changes of a document, a member each, before and after. A side on which there is nothing is left out. */
-export const Difference = ({ rows }: { readonly rows: readonly Row[] }) => {
-  const sides = (['before', 'after'] as const).filter((side) => rows.some((row) => textOf(row[side]) !== ''));
+export const Difference = ({ members }: { readonly members: readonly PatchedMember[] }) => {
+  const sides = (['before', 'after'] as const).filter((side) => members.some((row) => textOf(row[side]) !== ''));
   const titles: Readonly<Record<Side, string>> = { before: 'Before', after: 'After' };
-  return html`<${Table} label="Differences" rows=${rows.map((row, i) => ({ ...row, i }))} keyOf=${({ i }: { readonly i: number }) => String(i)} empty="Nothing differs."
+  return html`<${Table} label="Differences" rows=${members.map((row, i) => ({ ...row, i }))} keyOf=${({ i }: { readonly i: number }) => String(i)} empty="Nothing differs."
     columns=${[
-      { title: 'Member', cell: ({ path }: Row) => codeOf(path.slice(1) || 'the whole') },
+      { title: 'Member', cell: ({ path }: PatchedMember) => codeOf(path.slice(1) || 'the whole') },
       ...sides.map((side) => ({
         title: titles[side],
         kind: 'wide',
-        cell: (row: Row) => sideOf(row[side], side === 'before' ? 'removed' : 'added'),
+        cell: (row: PatchedMember) => sideOf(row[side], side === 'before' ? 'removed' : 'added'),
       })),
     ]} />`;
 };

@@ -4,7 +4,7 @@ import { askForRights, caller, hasEnded, isNow, may, refresh, url } from './plat
 
 export type { PlatformEvent };
 
-/** Events after which rights may be others. */
+/** Events that may change rights. */
 export const isOfPeople = ({ resource }: Pick<PlatformEvent, 'resource'>): boolean =>
   /account|group|role|token|mapping|provider/i.test(resource?.kind ?? '');
 

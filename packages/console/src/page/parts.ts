@@ -64,7 +64,6 @@ const tones: Readonly<Record<string, string>> = {
   verified: 'good',
   answers: 'good',
   fires: 'good',
-  settled: 'good',
   running: 'busy',
   waiting: 'wait',
   claimed: 'wait',

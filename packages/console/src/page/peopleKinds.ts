@@ -5,7 +5,20 @@ import { textOf } from './fields.ts';
 import { html } from './html.ts';
 import { isOfPeople } from './live.ts';
 import { useLoaded } from './loading.ts';
-import { Action, AsNow, descriptions, Link, listQuery, rowsIn, Section, Shown, Status, Table, Time } from './parts.ts';
+import {
+  Action,
+  AsNow,
+  descriptions,
+  Facts,
+  Link,
+  listQuery,
+  rowsIn,
+  Section,
+  Shown,
+  Status,
+  Table,
+  Time,
+} from './parts.ts';
 import { call, may, read } from './platform.ts';
 import { groupNames, historyOf, idOf, type Kind, member, nameOf, roleNames } from './resource.ts';
 
@@ -26,22 +39,29 @@ const wayWords = (way: Way): string => {
   return `by the group ${way.group}, which ${way.externalGroup} of ${way.provenance} is mapped to`;
 };
 
+const sourcesOf = (kind: string, found: Rights['roles']) => found.map((one) => ({ ...one, kind }));
+
 const RightsOf = ({ row: { _id: id } }: { readonly row: Account }) => {
   const rights = useLoaded(async () => (await call('authorization.getAccountRights', { path: { id } })).body, [id], {
     when: isOfPeople,
   });
-  type OneRole = Rights['roles'][number];
+  type Source = Rights['roles'][number] & { readonly kind: string };
   return html`<${Section} title="Why the account may do what it may" tools=${html`<${AsNow} />`}><${Shown} loaded=${rights}>${({
     admin,
     adminBy,
+    groups,
     roles,
+    methods,
   }: Rights) => html`
     ${admin && html`<p>Admin: ${adminBy.map(wayWords).join('; ')}</p>`}
-    <${Table} label="Roles" rows=${roles} keyOf=${nameOf} empty="The account has no role."
+    <${Table} label="Rights" rows=${[...sourcesOf('role', roles), ...sourcesOf('built-in group', groups)]} keyOf=${({ kind, name }: Source) => `${kind} ${name}`} empty="The account has no role, and is in no built-in group."
       columns=${[
-        { title: 'Role', cell: nameOf },
-        { title: 'Way', kind: 'wide', cell: (role: OneRole) => role.ways.map(wayWords).join('; ') },
-      ]} />`}</${Shown}></${Section}>`;
+        { title: 'Rights of', kind: 'wide', cell: ({ name }: Source) => name },
+        { title: 'Kind', cell: ({ kind }: Source) => kind },
+        { title: 'Way', kind: 'wide', cell: ({ ways }: Source) => ways.map(wayWords).join('; ') },
+      ]} />
+    <details><summary>All that it may call</summary>
+      <${Facts} facts=${Object.entries(methods).map(([area, names]) => [area, list(names)])} /></details>`}</${Shown}></${Section}>`;
 };
 
 export const accounts: Kind<Account> = {

@@ -98,8 +98,8 @@ const Nodes = ({ row: { _id: planId, nodes } }: PlanProps) => {
         body: { planId, nodes: [{ treeId, version, nodeId }] },
       });
   return html`<${Section} title="Nodes"><${Shown} loaded=${loaded}>${(all: readonly Choice[]) => {
-    const found = (node: Node) => all.find((one) => keyOf(one.node) === keyOf(node));
-    const nameOfNode = (node: Node): string => found(node)?.name ?? `${node.version}: ${node.nodeId}`;
+    const choiceOf = (node: Node) => all.find((one) => keyOf(one.node) === keyOf(node));
+    const nameOfNode = (node: Node): string => choiceOf(node)?.name ?? `${node.version}: ${node.nodeId}`;
     const add = async (): Promise<void> => {
       const node = all.find((one) => keyOf(one.node) === chosen)?.node;
       if (!node) return;
@@ -115,7 +115,7 @@ const Nodes = ({ row: { _id: planId, nodes } }: PlanProps) => {
             title: 'Node',
             kind: 'wide',
             cell: (node: Node) => {
-              const path = found(node)?.path;
+              const path = choiceOf(node)?.path;
               const to = ['compliance', 'trees', node.treeId, node.version];
               return html`<${Link} to=${path === undefined ? to : [...to, path]}>${nameOfNode(node)}</${Link}>`;
             },

@@ -131,7 +131,7 @@ const noteCaller = (found: Caller): void => {
 
 let isAsking = false;
 
-/** Asks who is logged in: the rights may be others by now, or the login may have ended. */
+/** Asks who is logged in: the rights may have changed, or the login has ended. */
 export const askForRights = async (): Promise<void> => {
   if (isAsking) return;
   isAsking = true;
@@ -143,7 +143,7 @@ export const askForRights = async (): Promise<void> => {
   isAsking = false;
 };
 
-/** The other tabs of this browser, which have the same cookie. */
+/** All tabs of this browser: they have the same cookie. */
 const tabs = new BroadcastChannel('login');
 tabs.onmessage = askForRights;
 

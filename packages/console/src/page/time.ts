@@ -1,5 +1,5 @@
 import type { Operations } from '@automation-platform/client';
-import { isObject } from '@automation-platform/json';
+import { applyPatch, isObject, type PatchedMember, type PatchOperation } from '@automation-platform/json';
 import { useState } from 'preact/hooks';
 import { Difference } from './difference.ts';
 import { textOf } from './fields.ts';
@@ -7,7 +7,6 @@ import { html } from './html.ts';
 import { useLoaded } from './loading.ts';
 import { asOf, goTo, linkTo, momentTime, place, setQuery } from './location.ts';
 import { Action, Time as At, Facts, Filter, Json, Link, Section, Shown, Table } from './parts.ts';
-import { applied, type Row } from './patches.ts';
 import { call, findEvents, isNow, may } from './platform.ts';
 
 type Event = Operations['audit.getAuditEvents']['answer']['results'][number];
@@ -118,17 +117,17 @@ type RestoringProps = {
 };
 
 const Restoring = ({ kind, id, position, document }: RestoringProps) => {
-  const [patch, setPatch] = useState<Parameters<typeof applied>[1]>();
+  const [patch, setPatch] = useState<readonly PatchOperation[]>();
   const ask = (dryRun: boolean) => async (): Promise<void> => {
     const { body } = await call('audit.restoreResource', { body: { kind, id, position, dryRun } });
     setPatch(dryRun ? body.patch : undefined);
   };
   return html`<div class="actions"><${Action} label="Dry run" about=${`Shows what a restore to position ${position} would change`} operation="audit.restoreResource" does=${ask(true)} />
     <${Action} label="Restore" kind="main" about=${`Restores the resource as it was at position ${position}`} disabled=${patch === undefined} operation="audit.restoreResource" does=${ask(false)} says="The resource is restored." /></div>
-    ${patch && html`<p>A restore would change this:</p><${Difference} rows=${applied(document, patch).rows} />`}`;
+    ${patch && html`<p>A restore would change this:</p><${Difference} members=${applyPatch(document, patch).members} />`}`;
 };
 
-type Version = { readonly entry: Entry; readonly document: unknown; readonly rows: readonly Row[] };
+type Version = { readonly entry: Entry; readonly document: unknown; readonly members: readonly PatchedMember[] };
 
 /** The versions of a resource, the newest first: the document after each event. It is not known after an event that is not among them. */
 const versionsOf = (entries: readonly Entry[]): readonly Version[] => {
@@ -136,7 +135,7 @@ const versionsOf = (entries: readonly Entry[]): readonly Version[] => {
   for (const entry of entries.toReversed()) {
     const former = versions.at(-1);
     const isNext = former?.entry.revision === entry.revision - 1;
-    versions.push({ entry, ...applied(isNext ? former.document : undefined, entry.patch) });
+    versions.push({ entry, ...applyPatch(isNext ? former.document : undefined, entry.patch) });
   }
   return versions.toReversed();
 };
@@ -170,9 +169,9 @@ const History = ({ kind, id }: { readonly kind: string; readonly id: string }) =
       ${versions.map(
         ({
           entry,
-          rows,
+          members,
         }) => html`<${Section} key=${entry.id} title=${`${entry.topic}, position ${entry.position}`} tools=${html`<span class="quiet"><${At} at=${entry.at} /> ${entry.actor?.username}</span>`}>
-        <${Difference} rows=${rows} />
+        <${Difference} members=${members} />
         ${may('audit.restoreResource') && html`<${Restoring} kind=${kind} id=${id} position=${entry.position} document=${cursor ? undefined : versions[0]?.document} />`}
       </${Section}>`,
       )}

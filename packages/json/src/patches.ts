@@ -1,7 +1,7 @@
-import { isObject } from '@automation-platform/json';
+import { isObject } from './members.ts';
 
 /** An operation of a JSON Patch (RFC 6902). */
-export type Operation = {
+export type PatchOperation = {
   readonly op: 'add' | 'remove' | 'replace';
   readonly path: string;
   readonly value?: unknown;
@@ -14,18 +14,18 @@ const namesIn = (path: string): readonly string[] =>
     .slice(1)
     .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
 
-const at = (document: unknown, [name, ...rest]: readonly string[]): unknown => {
+const valueAt = (document: unknown, [name, ...rest]: readonly string[]): unknown => {
   if (name === undefined) return document;
-  if (Array.isArray(document)) return at(document[Number(name)], rest);
-  return isObject(document) && Object.hasOwn(document, name) ? at(document[name], rest) : undefined;
+  if (Array.isArray(document)) return valueAt(document[Number(name)], rest);
+  return isObject(document) && Object.hasOwn(document, name) ? valueAt(document[name], rest) : undefined;
 };
 
-const changed = (document: unknown, [name, ...rest]: readonly string[], operation: Operation): unknown => {
+const changeAt = (document: unknown, [name, ...rest]: readonly string[], operation: PatchOperation): unknown => {
   if (name === undefined) return operation.value;
   const { op } = operation;
   const isLast = rest.length === 0;
   const inner = (one: unknown): readonly unknown[] =>
-    isLast && op === 'remove' ? [] : [changed(one, rest, operation)];
+    isLast && op === 'remove' ? [] : [changeAt(one, rest, operation)];
   if (Array.isArray(document)) {
     const i = Number(name);
     return document.toSpliced(i, isLast && op === 'add' ? 0 : 1, ...inner(document[i]));
@@ -35,10 +35,10 @@ const changed = (document: unknown, [name, ...rest]: readonly string[], operatio
 };
 
 /** A member of a document before and after a change. */
-export type Row = { readonly path: string; readonly before: unknown; readonly after: unknown };
+export type PatchedMember = { readonly path: string; readonly before: unknown; readonly after: unknown };
 
-const rowsOf = (before: unknown, { op, path, value }: Operation): readonly Row[] => {
-  const former = op === 'add' ? undefined : at(before, namesIn(path));
+const membersOf = (before: unknown, { op, path, value }: PatchOperation): readonly PatchedMember[] => {
+  const former = op === 'add' ? undefined : valueAt(before, namesIn(path));
   if (path !== '' || !(isObject(former) || isObject(value))) return [{ path, before: former, after: value }];
   // The whole document: it was made, or deleted.
   const [first, second] = [former, value].map((one) => (isObject(one) ? one : {}));
@@ -50,16 +50,16 @@ const rowsOf = (before: unknown, { op, path, value }: Operation): readonly Row[]
 };
 
 /** The document after a patch, and what this changed. `undefined`: the document is not known, so nothing is before. */
-export const applied = (
+export const applyPatch = (
   before: unknown,
-  patch: readonly Operation[],
-): { readonly document: unknown; readonly rows: readonly Row[] } => {
+  patch: readonly PatchOperation[],
+): { readonly document: unknown; readonly members: readonly PatchedMember[] } => {
   let document = before;
-  const rows: Row[] = [];
+  const members: PatchedMember[] = [];
   for (const operation of patch) {
-    rows.push(...rowsOf(document, operation));
+    members.push(...membersOf(document, operation));
     if (document !== undefined || operation.path === '')
-      document = changed(document, namesIn(operation.path), operation);
+      document = changeAt(document, namesIn(operation.path), operation);
   }
-  return { document, rows };
+  return { document, members };
 };
