@@ -143,6 +143,51 @@ describeInBrowser('console: hostile texts', () => {
       );
   });
 
+  it('are shown as a document where a task has markup: nothing runs, and nothing leaves the frame', async () => {
+    const body = `<h1>Read this</h1>${codes.join('\n')}<img src="https://evil.invalid/x.png"><form action="//evil.invalid"></form>`;
+    const tasks = {
+      workflow_start: {},
+      workflow_end: {},
+      see: {
+        ...{ name: 'ViewHTML', app: 'WorkFlowEngine', type: 'manual', summary: 'Markup', groups: [] },
+        variables: { incoming: { header: 'Markup', message: '', body, variables: {} }, outgoing: {} },
+      },
+    };
+    const edge = { type: 'standard', state: 'success' };
+    const transitions = { workflow_start: { see: edge }, see: { workflow_end: edge }, workflow_end: {} };
+    ok(await service.ask('POST', `${operations}/workflows`, { name: 'Markup', tasks, transitions }));
+    const { _id: job } = ok(await service.ask('POST', `${operations}/jobs/start`, { workflow: 'Markup' })).data;
+    const page = await newPage({ viewport: { width: 360, height: 800 } });
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    await page.addInitScript(() => {
+      const { document, window } = globalThis as any;
+      window.reports = [];
+      document.addEventListener('securitypolicyviolation', (event: any) =>
+        window.reports.push(event.violatedDirective),
+      );
+    });
+    await page.enter(`/jobs/${job}?task=see`);
+    const frame = page.frameLocator('iframe');
+    await frame.getByText('Read this').waitFor();
+    await page.isReady();
+    await page.staysInside('a task with markup');
+    assert.equal(await page.locator('iframe').getAttribute('sandbox'), '');
+    assert.deepEqual(await page.evaluate(() => (globalThis as any).reports), []);
+    assert.deepEqual(
+      asked.filter((url) => !url.startsWith(service.url) && !url.startsWith('data:') && url !== 'about:srcdoc'),
+      [],
+    );
+    // The browser says in its console what the frame may not do. That is no fault of the page.
+    assert.deepEqual(
+      page.faults
+        .splice(0)
+        .filter((fault) => !/about:srcdoc|frame-ancestors|img-src|Content Security Policy/.test(fault)),
+      [],
+    );
+    ok(await service.ask('POST', `${operations}/jobs/cancel`, { jobIds: [job] }));
+  });
+
   it('are 300 at least, and most of them are stored', () => {
     assert.ok(texts.length >= 300, `${texts.length} texts`);
     assert.ok(addresses.length > 150, `${addresses.length} views`);
