@@ -340,10 +340,18 @@ describeInBrowser('console: jobs, forms and the inbox', () => {
       },
       'the node is down': {
         words: 'The platform does not answer. The page goes on when it is back.',
-        comes: () => service.end(),
+        comes: async (page) => {
+          await page.getByText('Live', { exact: true }).waitFor();
+          await page.route(/\/events\/stream/, (route) => route.abort('connectionrefused'));
+          await service.end();
+        },
         goes: async (page) => {
           again = await startService({ PORT: new URL(service.url).port }, service.folder);
           await page.getByText('The page goes on when it is back.').waitFor({ state: 'detached' });
+          ok(await service.ask('POST', `${operations}/automations`, { name: 'Made meanwhile' }));
+          await new Promise((resolve) => setTimeout(resolve, 2500));
+          await page.unroute(/\/events\/stream/);
+          await page.getByText(/^Live, \d+ events? came while it was away$/).waitFor();
           await run(page).click();
         },
       },

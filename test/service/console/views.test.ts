@@ -184,23 +184,6 @@ describeInBrowser('console: devices, compliance, triggers, time, people', () => 
     await page.getByRole('link', { name: 'A link is down' }).waitFor();
   });
 
-  it('says how many events came while the connection was lost, and shows what they changed', async () => {
-    const page = await newPage();
-    const status = page.getByRole('status');
-    await page.enter('/triggers');
-    await status.getByText('Live', { exact: true }).waitFor();
-    await page.context().setOffline(true);
-    await status.getByText('The platform does not answer.').waitFor();
-    for (const name of ['A link was down', 'A link will be down'])
-      ok(await service.ask('PATCH', `${operations}/triggers/${trigger}`, { name }));
-    await new Promise((resolve) => setTimeout(resolve, 2500));
-    await page.context().setOffline(false);
-    await status.getByText(/\d+ events came while it was away/).waitFor();
-    await page.getByRole('link', { name: 'A link will be down' }).waitFor();
-    ok(await service.ask('PATCH', `${operations}/triggers/${trigger}`, { name: 'A link is down' }));
-    await page.getByRole('link', { name: 'A link is down' }).waitFor();
-  });
-
   it('asks again for what the platform could not give for a moment', async () => {
     const page = await newPage();
     await page.route(/\/audit\/events/, (route) => route.fulfill({ status: 503, json: { message: 'Not yet' } }), {

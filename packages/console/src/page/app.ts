@@ -46,7 +46,8 @@ const liveWords = {
 const Connection = () => {
   const now = slowCalls.value > 0 ? 'The platform takes long to answer' : liveWords[liveness.value];
   const words = isReachable.value ? now : 'The platform does not answer. The page goes on when it is back.';
-  const more = missed.value > 0 ? `, ${missed.value} events came while it was away` : '';
+  const count = missed.value === 1 ? '1 event' : `${missed.value} events`;
+  const more = missed.value > 0 ? `, ${count} came while it was away` : '';
   return html`<span role="status" class="connection ${isReachable.value ? liveness.value : 'away'}">${words}${more}</span>`;
 };
 
