@@ -71,7 +71,7 @@ const serve = async (directory: Directory): Promise<number> => {
     if (next) next(pair);
     else idle.push(pair);
     response.end('{}');
-  }).listen(0, '127.0.0.1');
+  }).listen({ port: 0, host: '127.0.0.1', backlog: 4096 });
   await new Promise((resolve) => server.once('listening', resolve));
   return (server.address() as AddressInfo).port;
 };

@@ -239,10 +239,17 @@ const turnsOf = () => {
 export const ldapDirectory = (guard: Outbound, unseal: (sealed: Sealed) => string): Directory => {
   const inTurn = turnsOf();
   const withLdap = ldapConnections(guard);
+  const opened = new WeakMap<object, LdapProperties>();
+  // They are the same for all logins until the provider changes, and to unseal them anew costs much of a login.
+  const open = (stored: object): LdapProperties => {
+    const properties = opened.get(stored) ?? (openSecrets(stored, unseal) as LdapProperties);
+    opened.set(stored, properties);
+    return properties;
+  };
   return async ({ name, properties: stored }, person) => {
     // An empty password would be no password: the directory binds nobody, and says that it went well.
     if (person.password === '') return undefined;
-    const properties = openSecrets(stored, unseal) as LdapProperties;
+    const properties = open(stored);
     const { urls, startTls, ca, timeout = usualTimeoutMs, bindDn, bindPassword } = properties;
     const begins = {
       searcher: async (client: Client): Promise<void> => {

@@ -344,7 +344,7 @@ export type DirectoryAnswer =
 
 /** Asks a directory. Throws if none of its servers answers within its time and within bounds. */
 export type Directory = (
-  provider: { readonly name: string; readonly properties: unknown },
+  provider: { readonly name: string; readonly properties: object },
   person: Asked,
 ) => Promise<DirectoryAnswer>;
 

@@ -110,6 +110,17 @@ export const setPassword = command({
 const isThere = async ({ state }: Pick<Tools, 'state'>, name: string): Promise<boolean> =>
   (await state(provider, name)).content !== undefined;
 
+/** The names that other accounts have, up to the first that none has. */
+const takenAmong = async (names: readonly string[], { findWithin }: Tools): Promise<readonly string[]> => {
+  const taken: string[] = [];
+  for (const name of names) {
+    const [owner] = await findWithin(accounts, 'username', name, [name]);
+    if (owner === undefined) break;
+    taken.push(name);
+  }
+  return taken;
+};
+
 /** For a login that an authentication provider has verified. */
 export const provisionAccount = command({
   name: 'provisionAccount',
@@ -123,11 +134,9 @@ export const provisionAccount = command({
   prepare: async ({ id, input, state }, tools) => {
     const isProvider = await isThere(tools, input.provenance);
     if (state.externalId !== undefined) return { isProvider, takenNames: [], adminRemains: true };
-    const names = state.exists ? [] : namesFor(input);
-    const owners = await Promise.all(names.map((name) => tools.findWithin(accounts, 'username', name, [name])));
     return {
       isProvider,
-      takenNames: names.filter((_, i) => owners[i]?.[0] !== undefined),
+      takenNames: state.exists ? [] : await takenAmong(namesFor(input), tools),
       adminRemains: !state.exists || (await adminRemains(tools, { account: id, inactive: true, memberOf: [] })),
     };
   },

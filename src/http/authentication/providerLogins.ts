@@ -110,10 +110,11 @@ export const providerLogins = ({ node, accounts: principals, directory, openId, 
     const isOlder = saidAt !== undefined && doc !== undefined && saidAt <= Date.parse(doc.lastUpdated);
     if (isOlder && doc.externalId === input.externalId) return;
     const actor: Actor = { id, username, provenance, groups: [], admin: false, via };
-    await handle(provisionAccount, { id, input, actor, operation: 'provisionAccount', requestId: randomUUID() });
-    // The log answers many at once.
-    await turn();
+    const about = { operation: 'provisionAccount', requestId: randomUUID(), fresh: doc === undefined };
+    await handle(provisionAccount, { id, input, actor, ...about });
     await settled();
+    // The log and the read models let many go on at once.
+    await turn();
   };
 
   /** The account of a person whom the provider has verified, with what the provider says of them now. */

@@ -1,3 +1,4 @@
+import { lruCache } from '@automation-platform/concurrency';
 import type { Method as LogMethod } from '@automation-platform/esdb-server';
 import type { Entry } from '../../projections/engine/port.ts';
 import { type CollectionIndex, collectionIndex } from '../../projections/index/collectionIndex.ts';
@@ -33,11 +34,10 @@ const logMethods: readonly Method[] = [
 export const mayLog = ({ may }: Pick<Principal, 'may'>, method: LogMethod): boolean =>
   may(logArea, { name: method, access: [] });
 
-/** Names of the methods that a caller may call, by area; areas without any are left out. */
-export const callable = (
-  areas: readonly AreaRoutes[],
-  { may }: Pick<Principal, 'may'>,
-): Readonly<Record<string, readonly string[]>> => {
+/** Names of methods, by area. */
+type Names = Readonly<Record<string, readonly string[]>>;
+
+const allCallable = (areas: readonly AreaRoutes[], { may }: Pick<Principal, 'may'>): Names => {
   const allowed = new Map<string, readonly string[]>();
   for (const of of areas) {
     const rows = rowsOf(of).filter((row) => may(of.area, row));
@@ -46,6 +46,17 @@ export const callable = (
   }
   const log = logMethods.map(({ name }) => name).filter((name) => may(logArea, { name, access: [] }));
   return Object.fromEntries(log.length > 0 ? [...allowed, [logArea, log]] : allowed);
+};
+
+const namesByRights = new WeakMap<readonly AreaRoutes[], ReturnType<typeof lruCache<Names>>>();
+
+/** Names of the methods that a caller may call, by area; areas without any are left out. Made once for equal rights. */
+export const callable = (areas: readonly AreaRoutes[], caller: Pick<Principal, 'may' | 'rights'>): Names => {
+  const byRights = namesByRights.get(areas) ?? lruCache<Names>(1_000);
+  namesByRights.set(areas, byRights);
+  const names = byRights.get(caller.rights) ?? allCallable(areas, caller);
+  byRights.set(caller.rights, names);
+  return names;
 };
 
 /** The methods of the API: all routes except `service` routes, and the methods of the log. */
