@@ -239,11 +239,11 @@ const turnsOf = () => {
 export const ldapDirectory = (guard: Outbound, unseal: (sealed: Sealed) => string): Directory => {
   const inTurn = turnsOf();
   const withLdap = ldapConnections(guard);
-  const opened = new WeakMap<object, LdapProperties>();
+  const openProperties = new WeakMap<object, LdapProperties>();
   // They are the same for all logins until the provider changes, and to unseal them anew costs much of a login.
   const open = (stored: object): LdapProperties => {
-    const properties = opened.get(stored) ?? (openSecrets(stored, unseal) as LdapProperties);
-    opened.set(stored, properties);
+    const properties = openProperties.get(stored) ?? (openSecrets(stored, unseal) as LdapProperties);
+    openProperties.set(stored, properties);
     return properties;
   };
   return async ({ name, properties: stored }, person) => {

@@ -112,13 +112,13 @@ const isThere = async ({ state }: Pick<Tools, 'state'>, name: string): Promise<b
 
 /** The names that other accounts have, up to the first that none has. */
 const takenAmong = async (names: readonly string[], { findWithin }: Tools): Promise<readonly string[]> => {
-  const taken: string[] = [];
+  const takenNames: string[] = [];
   for (const name of names) {
     const [owner] = await findWithin(accounts, 'username', name, [name]);
     if (owner === undefined) break;
-    taken.push(name);
+    takenNames.push(name);
   }
-  return taken;
+  return takenNames;
 };
 
 /** For a login that an authentication provider has verified. */

@@ -5,7 +5,7 @@ import type { OidcProvider } from '../../projections/authorization/providers.ts'
 import type { OpenId } from '../../southbound/port.ts';
 import type { Issuers } from './issuers.ts';
 import { keyedDigest } from './keyedDigest.ts';
-import type { Known, LoginSettings } from './principal.ts';
+import { cameBy, type Known, type LoginSettings, type Principal } from './principal.ts';
 import type { Proof, VerifiedAccounts } from './principals.ts';
 import { LoginRefused, ProviderSilent } from './refusals.ts';
 
@@ -19,6 +19,8 @@ type Needs = {
   readonly settings: () => LoginSettings;
   readonly now: () => number;
 };
+
+const callerOf = ({ principal }: Known, { ends }: Verified): Principal => ({ ...cameBy(principal, 'oidc'), ends });
 
 const refusal = (): LoginRefused => new LoginRefused('unauthenticated', 'The access token does not hold');
 
@@ -37,7 +39,7 @@ const issuerIn = (token: string): unknown => {
  */
 export const accessTokens = ({ issuers, openId, accounts, settings, now }: Needs) => {
   const entries = lruCache<Verified>(20_000);
-  const checks = sharing<Known>();
+  const checks = sharing<Principal>();
   const keyed = keyedDigest();
   // If this number changes during a check, a provider may have changed since.
   let changes = 0;
@@ -55,7 +57,7 @@ export const accessTokens = ({ issuers, openId, accounts, settings, now }: Needs
     return { account, proof, since, ends: Number(claims.exp) * 1000 };
   };
 
-  const check = async (token: string): Promise<Known> => {
+  const check = async (token: string): Promise<Principal> => {
     const before = changes;
     const named = issuerIn(token);
     let failure: unknown = refusal();
@@ -64,7 +66,7 @@ export const accessTokens = ({ issuers, openId, accounts, settings, now }: Needs
       try {
         const { account, ...entry } = await admitBy(provider, token);
         if (before === changes) entries.set(keyed(token), entry);
-        return account;
+        return callerOf(account, entry);
       } catch (error) {
         // One that does not answer might have let them in.
         if (!(failure instanceof ProviderSilent)) failure = error;
@@ -74,15 +76,16 @@ export const accessTokens = ({ issuers, openId, accounts, settings, now }: Needs
   };
 
   return {
-    /** The account of a token that was verified before. Does not wait. */
-    fromCache: (token: string, everSince = false): Known | undefined => {
+    /** The caller by a token that was verified before. Does not wait. */
+    fromCache: (token: string, everSince = false): Principal | undefined => {
       const entry = entries.get(keyed(token));
       if (!entry || entry.ends <= now()) return undefined;
       if (!everSince && entry.since + settings().principalTimeout * 60_000 <= now()) return undefined;
-      return accounts.keptAs(entry.proof, everSince);
+      const account = accounts.keptAs(entry.proof, everSince);
+      return account && callerOf(account, entry);
     },
-    /** The account of a token. Throws `unauthenticated`, or `ProviderSilent`. */
-    verify: (token: string): Promise<Known> => checks(keyed(token), () => check(token)),
+    /** The caller by a token. Throws `unauthenticated`, or `ProviderSilent`. */
+    verify: (token: string): Promise<Principal> => checks(keyed(token), () => check(token)),
     /** Call when a provider has changed. */
     providerChanged: (): void => {
       changes++;

@@ -102,10 +102,7 @@ const tokenCallers = ({ logins, apiTokens, accessTokens, vouched }: TokenNeeds) 
     fromCache: (token: string, credentials: Credentials, everSince: boolean): Principal | undefined => {
       const kind = kindOf(token, credentials);
       if (kind === 'apiToken') return cachedApiToken(token, credentials.address, everSince);
-      if (kind === 'accessToken') {
-        const caller = accessTokens.fromCache(token, everSince);
-        return caller && cameBy(caller.principal, 'oidc');
-      }
+      if (kind === 'accessToken') return accessTokens.fromCache(token, everSince);
       const login = logins.fromCache(token);
       const caller = login && vouched.keptAs(login, everSince);
       return caller && cameBy(caller.principal, 'cookie');
@@ -113,7 +110,7 @@ const tokenCallers = ({ logins, apiTokens, accessTokens, vouched }: TokenNeeds) 
     load: async (token: string, credentials: Credentials): Promise<Principal> => {
       const kind = kindOf(token, credentials);
       if (kind === 'apiToken') return byApiToken(token, credentials.address);
-      if (kind === 'accessToken') return cameBy((await accessTokens.verify(token)).principal, 'oidc');
+      if (kind === 'accessToken') return accessTokens.verify(token);
       return byLogin(token);
     },
   };

@@ -13,6 +13,7 @@ import { deviceGroups } from '../../projections/configuration-manager/deviceGrou
 import { deviceTemplates } from '../../projections/configuration-manager/deviceTemplates.ts';
 import { documentIn, documentOf, pageOf } from '../../projections/engine/documents.ts';
 import { jobs } from '../../projections/operations-manager/jobs.ts';
+import { refusalOf } from '../authentication/principal.ts';
 import type { Route } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';
 import { fromStart, success } from '../engine/schemas.ts';
@@ -45,7 +46,7 @@ const change = actionRoute({
       throw new RequestError('invalid', oneText, { path: '/config' });
     refuseUnlessDry(row, options, call);
     if (!options.dryRun && options.backup !== false && !principal?.may(area, backUpDeviceRow))
-      throw new RequestError('forbidden', 'No role of yours allows backUpDevice: only without copies', {
+      throw new RequestError('forbidden', `${refusalOf(actor, backUpDeviceRow.name)}: only without copies`, {
         path: '/options/backup',
       });
     for (const group of groups ?? []) await service.entry(deviceGroups, group, actor);

@@ -19,6 +19,7 @@ import { documentIn } from '../../projections/engine/documents.ts';
 import { UnknownOutcome } from '../../southbound/failure.ts';
 import type { FoundDevice } from '../../southbound/port.ts';
 import { typeOf } from '../../southbound/types/table.ts';
+import { refusalOf } from '../authentication/principal.ts';
 import type { Answer, Call, Route } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';
 import { fromStart } from '../engine/schemas.ts';
@@ -252,9 +253,13 @@ export const dryRunRow: Row = { name: 'dryRunDeviceConfig', access: ['operators'
 const applyRow: Row = { name: 'applyDeviceConfig', access: ['operators'] };
 
 /** Throws `forbidden` for a change by a caller who may only say what it would do. */
-export const refuseUnlessDry = (row: Row, { dryRun }: ChangeOptions, { principal }: Pick<Call, 'principal'>): void => {
+export const refuseUnlessDry = (
+  row: Row,
+  { dryRun }: ChangeOptions,
+  { principal, actor }: Pick<Call, 'principal' | 'actor'>,
+): void => {
   if (!dryRun && !principal?.may(area, row))
-    throw new RequestError('forbidden', `No role of yours allows ${row.name} of ${area}`);
+    throw new RequestError('forbidden', refusalOf(actor, `${row.name} of ${area}`));
 };
 
 /** The change of a device that a request asks for. `config` makes the text to send. */

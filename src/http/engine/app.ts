@@ -5,7 +5,7 @@ import { noInput } from '../../commands/engine/define.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { type Code, RequestError } from '../../domain/engine/requestError.ts';
 import { BrowserLoginRefused } from '../authentication/openIdLogins.ts';
-import type { Principal } from '../authentication/principal.ts';
+import { type Principal, refusalOf } from '../authentication/principal.ts';
 import { LoginRefused } from '../authentication/refusals.ts';
 import type { AppNeeds } from './appNeeds.ts';
 import { momentIn, splitAsOf, takesAsOf, withPosition } from './asOf.ts';
@@ -77,9 +77,6 @@ class WithoutRespond extends Koa {
     return fn(ctx).catch(ctx.onerror);
   }
 }
-
-const refusal = ({ actor }: Principal, operation: string): string =>
-  actor.token === undefined ? `No role of yours allows ${operation}` : `This token does not allow ${operation}`;
 
 const mayCall = ({ may }: Principal, area: string, route: Route): boolean =>
   may(area, route) || (route.alternative !== undefined && may(area, route.alternative));
@@ -168,7 +165,7 @@ const answering = (needs: Needs) => {
     incoming.operation = route.name;
     incoming.area = area;
     if (incoming.principal && !mayCall(incoming.principal, area, route))
-      throw new RequestError('forbidden', refusal(incoming.principal, `${route.name} of ${area}`));
+      throw new RequestError('forbidden', refusalOf(incoming.principal.actor, `${route.name} of ${area}`));
 
     const reading = changing.has(method) || route.bodyInQuery ? readBody(ctx, route) : undefined;
     const body = reading instanceof Promise ? await reading : reading;

@@ -1,9 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { nearestName } from '@automation-platform/json';
 import { resourceKinds } from '../../audit/auditEvent.ts';
+import { callerKey } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { type Resource, resourceIn } from '../../domain/engine/resource.ts';
 import type { StoredEvent } from '../../store/port.ts';
+import type { Principal } from '../authentication/principal.ts';
 
 /** Which events a reader wants; what is undefined excludes nothing. */
 export type Wanted = {
@@ -16,14 +18,24 @@ export type Wanted = {
 /** A position after which the events are wanted; `now`: those from now on. */
 export type From = number | 'now';
 
+/** Who opens a stream. */
+export type Opener = {
+  /** The key of the reader (`callerKey`). */
+  readonly account: string;
+  /** When the token ends that they sent, in milliseconds since 1970; not set without one. */
+  readonly ends?: number | undefined;
+};
+
+export const openerOf = ({ actor, ends }: Principal): Opener => ({ account: callerKey(actor), ends });
+
 /** The way to read the events of the log as a stream. */
 export type EventReading = {
   /** Position of the newest event in the log. */
   readonly head: () => Promise<number>;
   /** Throws unless the account may open one more stream. */
   readonly check: (account: string) => void;
-  /** Begins to tell an account of the events that it wants, after a position, over an answer whose head is written. */
-  readonly open: (res: ServerResponse, account: string, filter: Wanted, after: number) => void;
+  /** Begins to tell the reader of the events that it wants, after a position, over an answer whose head is written. */
+  readonly open: (res: ServerResponse, opener: Opener, filter: Wanted, after: number) => void;
 };
 
 const isPosition = /^\d{1,16}$/;

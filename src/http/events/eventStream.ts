@@ -4,7 +4,7 @@ import { type Log, oneByOne } from '@automation-platform/concurrency';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { LogReads, StoredEvent } from '../../store/port.ts';
 import type { Principal } from '../authentication/principal.ts';
-import type { EventReading, Wanted } from './asked.ts';
+import type { EventReading, Opener, Wanted } from './asked.ts';
 import {
   type Chunk,
   catchingUp,
@@ -117,8 +117,8 @@ export const eventStream = ({ access, log, after, places, warn, bounds }: Needs)
     /** Position of the newest event in the log. */
     head: log.head,
     check: readers.check,
-    open: (res: ServerResponse, account: string, query: Wanted, from: number): void => {
-      const reader = readers.add(res, account, from, askedFor(query));
+    open: (res: ServerResponse, opener: Opener, query: Wanted, from: number): void => {
+      const reader = readers.add(res, opener, from, askedFor(query));
       if (reader) bring(reader);
     },
     rightsChanged: readers.rightsChanged,

@@ -8,14 +8,12 @@ import { completeIn } from '../../store/anyEvent.ts';
 import type { StoredEvent } from '../../store/port.ts';
 import type { Principal } from '../authentication/principal.ts';
 import type { Common } from '../engine/route.ts';
-import { keyOf, type Wanted, wants } from './asked.ts';
+import { keyOf, type Opener, type Wanted, wants } from './asked.ts';
 import type { EventAccess } from './eventAccess.ts';
 import type { ReaderPlaces } from './readerPlaces.ts';
 
 /** A reader who has opened a stream. */
-export type Reader = {
-  /** The key of the reader (`callerKey`). */
-  readonly account: string;
+export type Reader = Opener & {
   readonly connection: Connection;
   /** Up to this position of the log the reader has got everything that it wants and sees. */
   after: number;
@@ -62,11 +60,12 @@ export const readersOf = <More extends object>({ viewerOf, mayRead, places, pati
     reader.connection.end(reason);
   };
 
-  /** Keeps connections, and ends those of readers who do not take what is sent. */
+  /** Keeps connections, and ends those of readers who do not take what is sent, or whose token has ended. */
   const look = (): void => {
     const now = performance.now();
     for (const reader of all) {
       if (reader.connection.takesNothingFor() > takingMs) end(reader, 'slow');
+      else if (reader.ends !== undefined && reader.ends <= Date.now()) end(reader, 'rights');
       else if (now - reader.commented >= commentMs) {
         reader.commented = now;
         reader.connection.comment(reader.after);
@@ -99,13 +98,13 @@ export const readersOf = <More extends object>({ viewerOf, mayRead, places, pati
     /** Throws unless the account may open one more stream. */
     check: (caller: string): void => places.check(callerIn(caller).account),
     /** Adds a reader; undefined if its connection has closed already. */
-    add: (res: ServerResponse, account: string, after: number, more: More): (Reader & More) | undefined => {
+    add: (res: ServerResponse, opener: Opener, after: number, more: More): (Reader & More) | undefined => {
       const connection = connectionTo(res, after, partingMs);
       if (connection.ended()) return undefined;
-      const reader = { ...more, account, connection, after, commented: performance.now() };
+      const reader = { ...more, ...opener, connection, after, commented: performance.now() };
       if (all.size === 0) looking = setInterval(look, Math.min(lookEveryMs, commentMs, takingMs)).unref();
       all.add(reader);
-      const giveBack = places.take(callerIn(account).account);
+      const giveBack = places.take(callerIn(opener.account).account);
       res.once('close', () => {
         giveBack();
         leave(reader);

@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 import { publishEvent } from '../../commands/operations-manager/publishedEvents.ts';
 import { time } from '../../domain/engine/authors.ts';
-import { callerKey } from '../../domain/engine/core.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { job } from '../../domain/operations-manager/jobs.ts';
@@ -14,7 +13,7 @@ import type { Call, Route } from '../engine/route.ts';
 import { actionRoute, listRoute } from '../engine/routes.ts';
 import { enveloped } from '../engine/schemas.ts';
 import { newId, requestOf } from '../engine/serve.ts';
-import { fromOf, refuseBeyond, refuseUnknownResource } from '../events/asked.ts';
+import { fromOf, openerOf, refuseBeyond, refuseUnknownResource } from '../events/asked.ts';
 import { listOfEvents } from '../events/eventAccess.ts';
 import { streamEvents } from '../events/readers.ts';
 
@@ -145,19 +144,20 @@ export const eventStreamRoutes: readonly Route[] = [
       from: exactly('The position after which to begin, or start, or now, which it is unless given'),
     },
     answer: Type.String({ contentMediaType: 'text/event-stream', description: 'Server-sent events' }),
-    run: async ({ query: { source, topic, resource, from }, actor, header }, { eventStream }) => {
+    run: async ({ query: { source, topic, resource, from }, principal, header }, { eventStream }) => {
       const lastEventId = header('last-event-id') ?? '';
       if (resource !== undefined) refuseUnknownResource(resource);
       const startPlace = fromOf(from, lastEventId);
       const head = await eventStream.head();
       refuseBeyond(startPlace, head, lastEventId);
       const after = startPlace === 'now' ? head : startPlace;
+      const opener = openerOf(principal!); // the route is not open, so there is a caller
       // Nothing is waited for between this and the opening.
-      eventStream.check(callerKey(actor));
+      eventStream.check(opener.account);
       return {
         type: 'text/event-stream; charset=utf-8',
         headers: { 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' },
-        stream: (res) => eventStream.open(res, callerKey(actor), { source, topic, resource }, after),
+        stream: (res) => eventStream.open(res, opener, { source, topic, resource }, after),
       };
     },
   }),

@@ -13,6 +13,7 @@ import { type JobDoc, jobs } from '../../projections/operations-manager/jobs.ts'
 import { type EventNotice, splitStream } from '../../store/event.ts';
 import type { Principal } from '../authentication/principal.ts';
 import type { Common } from '../engine/route.ts';
+import type { Opener } from '../events/asked.ts';
 import type { ReaderPlaces } from '../events/readerPlaces.ts';
 import { mostBytes, type Patience, type Reader, readersOf } from '../events/readers.ts';
 import { watchersOf } from './watchers.ts';
@@ -252,9 +253,9 @@ export const jobReaders = ({ model, viewerOf, progressOf, places, log, patience 
   return {
     check: readers.check,
     /** Begins to tell an account of jobs, over an answer whose head is written. */
-    open: (res: ServerResponse, account: string, query: WantedJobs): void => {
+    open: (res: ServerResponse, opener: Opener, query: WantedJobs): void => {
       const lastNumber = jobNews.last();
-      const reader = readers.add(res, account, 0, {
+      const reader = readers.add(res, opener, 0, {
         query,
         present: undefined,
         lastNumber,

@@ -5,7 +5,7 @@ import { moveJobs } from '../../commands/operations-manager/jobMoves.ts';
 import { completeJob, failJob, startJob } from '../../commands/operations-manager/jobs.ts';
 import type { ClaimedTask } from '../../commands/operations-manager/taskReports.ts';
 import { unwatchJobs, watchJobs } from '../../commands/operations-manager/watchings.ts';
-import { type Actor, callerKey } from '../../domain/engine/core.ts';
+import type { Actor } from '../../domain/engine/core.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import { jobIdsSchema } from '../../domain/operations-manager/jobMoves.ts';
 import { type JobProgress, jobSchema, jobStatus, newJobSchema } from '../../domain/operations-manager/jobSchemas.ts';
@@ -18,6 +18,7 @@ import type { Call, CommandRoute, Join, Params, Route } from '../engine/route.ts
 import { actionRoute, commandRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
 import { enveloped } from '../engine/schemas.ts';
 import type { Service } from '../engine/service.ts';
+import { openerOf } from '../events/asked.ts';
 import { type JobFilter, type JobReaders, streamJobsRow } from './jobReaders.ts';
 import { watchersOf } from './watchers.ts';
 
@@ -223,18 +224,19 @@ export const jobStreamRoutes: readonly Route[] = [
       'An account may have 20 streams open.',
     query: { watched: Type.Boolean({ description: 'Only jobs that the caller watches' }), ...filters },
     answer: Type.String({ contentMediaType: 'text/event-stream', description: 'Server-sent events' }),
-    run: async ({ query: { watched = false, ...values }, actor }, { jobReaders }) => {
+    run: async ({ query: { watched = false, ...values }, principal }, { jobReaders }) => {
       const names = Object.keys(filters) as JobFilter[]; // the keys of this very table
       const fields = names.flatMap((field) => {
         const value = values[field];
         return value === undefined ? [] : { field, value };
       });
+      const opener = openerOf(principal!); // the route is not open, so there is a caller
       // Nothing is waited for between this and the opening.
-      jobReaders.check(callerKey(actor));
+      jobReaders.check(opener.account);
       return {
         type: 'text/event-stream; charset=utf-8',
         headers: { 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' },
-        stream: (res) => jobReaders.open(res, callerKey(actor), { watched, fields }),
+        stream: (res) => jobReaders.open(res, opener, { watched, fields }),
       };
     },
   }),

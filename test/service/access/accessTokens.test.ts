@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { exportSPKI, SignJWT } from 'jose';
 import { audience, type Issuer, startIssuer } from '../../support/issuer.ts';
 import { ok, refused } from '../../support/people.ts';
+import { openStream } from '../../support/sse.ts';
+import { until } from '../../support/until.ts';
 import { useService } from '../../support/useService.ts';
 
 const providers = '/authorization/providers';
@@ -103,6 +105,17 @@ describe('access tokens of an issuer', () => {
     const claims = { sub: 'anna', preferred_username: 'anna' };
     ok(await whoami(await issuer.sign({ ...claims, exp: seconds(-30) })));
     ok(await whoami(await issuer.sign({ ...claims, iat: seconds(30), nbf: seconds(30) })));
+  });
+
+  it('end with their date, and so do the streams that they have opened', async () => {
+    const claims = { sub: 'anna', preferred_username: 'anna', groups: ['noc'] };
+    const [short, long] = [await issuer.sign({ ...claims, exp: seconds(3) }), await issuer.sign(claims)];
+    const open = (token: string) => openStream(service.url, '', { headers: { Authorization: `Bearer ${token}` } });
+    const [stream, other] = [await open(short), await open(long)];
+    assert.deepEqual([stream.status, other.status], [200, 200]);
+    await until(() => stream.ended(), 'the end of the stream');
+    assert.deepEqual([stream.frames.at(-1)?.data.reason, other.ended()], ['rights', false]);
+    other.close();
   });
 
   it('change nothing that the issuer has said later', async () => {

@@ -182,6 +182,24 @@ describe('authorization over HTTP', () => {
       );
       refused(await service.ask('GET', `/authorization/accounts/${own('bob')}`), 404);
     });
+    it('have 500 external groups at most that an admin enters', async () => {
+      const groups = (count: number) => Array.from({ length: count }, (_, n) => `group ${n}`);
+      const account = (count: number, username: string) =>
+        service.ask('POST', '/authorization/accounts', {
+          username,
+          password: 'a long enough password',
+          externalGroups: groups(count),
+        });
+      assert.equal(ok(await account(500, 'typed')).data.externalGroups.length, 500);
+      refused(await account(501, 'too many'), 400, /externalGroups/);
+      refused(
+        await service.ask('PATCH', '/authorization/accounts/typed', { externalGroups: groups(501) }),
+        400,
+        /externalGroups/,
+      );
+      assert.equal(ok(await service.ask('GET', '/authorization/accounts/typed')).externalGroups.length, 500);
+    });
+
     it('have names of their own, however many ask at once', async () => {
       const answers = await Promise.all(
         Array.from({ length: 5 }, () =>

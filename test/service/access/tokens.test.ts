@@ -123,6 +123,51 @@ describe('tokens over HTTP', () => {
     await until(() => stream.ended(), 'the end of the stream');
   });
 
+  it('end the streams that were opened by them on their date, and no others', async () => {
+    const { token } = await made(people.member, { expires: new Date(Date.now() + 2000).toISOString() });
+    const { token: longer } = await made(people.member);
+    const open = (text: string, path: string) => openStream(service.url, '', { headers: bearer(text), path });
+    const paths = ['/operations-manager/events/stream', '/operations-manager/jobs/stream'];
+    const [streams, others] = await Promise.all(
+      [token, longer].map((text) => Promise.all(paths.map((path) => open(text, path)))),
+    );
+    assert.deepEqual(
+      [...streams!, ...others!].map(({ status }) => status),
+      [200, 200, 200, 200],
+    );
+    for (const stream of streams!) {
+      await until(() => stream.ended(), 'the end of the stream');
+      assert.equal(stream.frames.at(-1)?.data.reason, 'rights');
+    }
+    refused(await by(token)('GET', '/whoami'), 401);
+    assert.deepEqual(
+      others!.map((stream) => stream.ended()),
+      [false, false],
+    );
+    for (const stream of others!) stream.close();
+  });
+
+  it('do not allow what their methods lack, and say so of changes of devices', async () => {
+    const { token } = await made(admin, {
+      methods: ['dryRunDeviceConfig', 'applyDeviceConfig', 'changeDevices'],
+    });
+    const { token: dry } = await made(admin, { methods: ['dryRunDeviceConfig'] });
+    const path = '/configuration_manager/devices/unknown/configuration';
+    refused(
+      await by(dry)('POST', path, { config: { config: 'x' } }),
+      403,
+      /This token does not allow applyDeviceConfig/,
+    );
+    refused(await by(dry)('POST', path, { config: { config: 'x' }, options: { dryRun: true } }), 404);
+    const changes = '/configuration_manager/changes';
+    refused(
+      await by(token)('POST', changes, { devices: ['x'], config: 'x' }),
+      403,
+      /This token does not allow backUpDevice: only/,
+    );
+    refused(await people.reader('POST', path, { config: { config: 'x' } }), 403, /No role of yours/);
+  });
+
   it('name themselves in events, in audits and by their last use', async () => {
     const { id, token } = await made(people.member);
     const { _id: group } = ok(await by(token)('POST', '/operations-manager/automations', { name: 'by token' })).data;

@@ -88,7 +88,7 @@ const world = async (bounds: Bounds, pageLength = 10, perAccount = 20) => {
     responses.add(res);
     res.on('close', () => responses.delete(res));
     res.writeHead(200);
-    stream.open(res, account, { source: undefined, topic: undefined, resource: undefined }, Number(after));
+    stream.open(res, { account }, { source: undefined, topic: undefined, resource: undefined }, Number(after));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const readers: { close: () => void }[] = [];
@@ -350,7 +350,7 @@ describe('readers of the stream of events', () => {
     assert.ok(route && 'run' in route);
     const begin = async (from: string, lastEventId = '') =>
       route.run(
-        { query: { from }, actor: principal('admin').actor, header: () => lastEventId } as never,
+        { query: { from }, principal: principal('admin'), header: () => lastEventId } as never,
         { eventStream: it.stream } as never,
       );
     await begin('7');

@@ -100,7 +100,7 @@ describe('Readers of jobs', () => {
   const start = (own: TestNode, job: string) => own.command(startJob, job, { workflow: 'Flow', variables: {} });
   const opened = (readers: ReturnType<typeof jobReaders>, fields: WantedJobs['fields'] = []) => {
     const response = new PassThrough();
-    readers.open(response as unknown as ServerResponse, 'reader', { watched: false, fields });
+    readers.open(response as unknown as ServerResponse, { account: 'reader' }, { watched: false, fields });
     let text = '';
     const listen = (): void => {
       response.on('data', (chunk) => {
