@@ -117,13 +117,17 @@ export const logins = async (): Promise<Findings> => {
     (await loads[load].run('', service, { connections: 1, status: 200, count: oneByOne })).milliseconds;
 
   const p99s = { alone: [] as number[], newcomers: [] as number[], known: [] as number[], bare: [] as number[] };
+  /** Milliseconds of processor time for a login, of all threads; those of the service with the GETs of the others. */
+  const costs = { newcomers: [] as number[], known: [] as number[], bare: [] as number[] };
   const together = (name: 'newcomers' | 'known' | 'bare') => async (): Promise<number> => {
     const [load, asked] = name === 'bare' ? [loads.known, { pid: bare.pid, port }] : [loads[name], service];
+    const before = cpuSeconds(asked.pid);
     const [{ rate }, { p99 }] = await Promise.all([
       load.run('', asked, { connections: atOnce, status: 200, count: atOnce }),
       loads.others.run('', service, pace),
     ]);
     p99s[name].push(p99);
+    costs[name].push(((cpuSeconds(asked.pid) - before) / atOnce) * 1000);
     return rate;
   };
   const many = await inTurn('identity, many logins', {
@@ -167,6 +171,13 @@ export const logins = async (): Promise<Findings> => {
         goal: { least: 0.8 },
       }),
     ),
+    {
+      what: `(identity) processor time of a login, ${atOnce.toLocaleString('en')} at once, of people ${kinds[kind]}`,
+      comparedWith: bareServer,
+      ours: costs[kind].slice(1),
+      theirs: costs.bare.slice(1),
+      shown: milliseconds,
+    },
     ...(['bare', 'alone'] as const).map(
       (beside): Comparison => ({
         what: `(identity) p99 of GETs of others beside people ${kinds[kind]}`,

@@ -20,8 +20,6 @@ type Needs = {
   readonly now: () => number;
 };
 
-const callerOf = ({ principal }: Known, { ends }: Verified): Principal => ({ ...cameBy(principal, 'oidc'), ends });
-
 const refusal = (): LoginRefused => new LoginRefused('unauthenticated', 'The access token does not hold');
 
 /** The issuer that the token names, before anything of it is checked. */
@@ -41,6 +39,10 @@ export const accessTokens = ({ issuers, openId, accounts, settings, now }: Needs
   const entries = lruCache<Verified>(20_000);
   const checks = sharing<Principal>();
   const keyed = keyedDigest();
+  const callerOf = ({ principal }: Known, { ends }: Verified): Principal => ({
+    ...cameBy(principal, 'oidc'),
+    hasEnded: () => ends <= now(),
+  });
   // If this number changes during a check, a provider may have changed since.
   let changes = 0;
 

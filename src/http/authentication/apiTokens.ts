@@ -89,7 +89,7 @@ export const apiTokens = ({ model, settled, head, handle, clock: { now } }: Node
     callerBy: (entry: TokenEntry, owner: Known): Principal => {
       if (entry.principal && entry.owner === owner) return entry.principal;
       entry.owner = owner;
-      entry.principal = limitedTo(owner.principal, entry);
+      entry.principal = { ...limitedTo(owner.principal, entry), hasEnded: () => entry.expires <= now() };
       return entry.principal;
     },
     /** Notes that the token is used from this address. */

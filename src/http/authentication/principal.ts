@@ -38,8 +38,8 @@ export type Principal = {
   /** Names of all roles of the account: its own, and those from groups and mappings. */
   readonly roles: readonly string[];
   readonly groups: readonly { readonly name: string; readonly provenance: string }[];
-  /** When the token ends that was sent, in milliseconds since 1970; not set for a login and a password. */
-  readonly ends?: number;
+  /** True once the date of the token is over that was sent; not set for logins and passwords. */
+  readonly hasEnded?: () => boolean;
   /** A text that two principals share only if they have the same rights. */
   readonly rights: string;
   /** True if the caller may call an operation of an area. */
@@ -119,22 +119,20 @@ export const refusalOf = ({ token }: Pick<Actor, 'token'>, operation: string): s
 
 type Limits = {
   readonly id: string;
-  readonly expires: number;
   readonly methods: ReadonlySet<string> | undefined;
   readonly inventories: readonly string[] | undefined;
 };
 
 /** The principal of a token: it may call what its account may, and no more than the token's methods, and sees no more
  * than the token's inventories. */
-export const limitedTo = (principal: Principal, { id, expires: ends, methods, inventories }: Limits): Principal => {
+export const limitedTo = (principal: Principal, { id, methods, inventories }: Limits): Principal => {
   const whole: Actor = { ...principal.actor, via: 'token', token: id };
   const actor = inventories ? withinInventories(whole, inventories) : whole;
   const rights = JSON.stringify([principal.rights, methods && [...methods].sort(), inventories?.toSorted()]);
-  if (!methods) return { ...principal, actor, ends, rights: inventories ? rights : principal.rights };
+  if (!methods) return { ...principal, actor, rights: inventories ? rights : principal.rights };
   return {
     ...principal,
     actor,
-    ends,
     rights,
     may: (area, operation) =>
       principal.may(area, operation) && (operation.access === 'open' || methods.has(operation.name)),

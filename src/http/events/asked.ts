@@ -18,15 +18,15 @@ export type Wanted = {
 /** A position after which the events are wanted; `now`: those from now on. */
 export type From = number | 'now';
 
-/** Who opens a stream. */
+/** The caller who opens a stream. */
 export type Opener = {
   /** The key of the reader (`callerKey`). */
   readonly account: string;
-  /** When the token ends that they sent, in milliseconds since 1970; not set without one. */
-  readonly ends?: number | undefined;
+  /** True once the token has ended that they sent; not set without one. */
+  readonly hasEnded?: (() => boolean) | undefined;
 };
 
-export const openerOf = ({ actor, ends }: Principal): Opener => ({ account: callerKey(actor), ends });
+export const openerOf = ({ actor, hasEnded }: Principal): Opener => ({ account: callerKey(actor), hasEnded });
 
 /** The way to read the events of the log as a stream. */
 export type EventReading = {

@@ -65,7 +65,7 @@ export const readersOf = <More extends object>({ viewerOf, mayRead, places, pati
     const now = performance.now();
     for (const reader of all) {
       if (reader.connection.takesNothingFor() > takingMs) end(reader, 'slow');
-      else if (reader.ends !== undefined && reader.ends <= Date.now()) end(reader, 'rights');
+      else if (reader.hasEnded?.()) end(reader, 'rights');
       else if (now - reader.commented >= commentMs) {
         reader.commented = now;
         reader.connection.comment(reader.after);

@@ -75,6 +75,12 @@ describeSlapd('logins by a directory over HTTP', entries, (directory) => {
     assert.equal(events[0].actor.via, 'ldap');
   });
 
+  it('begin with a password: an empty one, with which a directory binds anonymously, is refused before', async () => {
+    refused(await as('anna', '')('GET', '/whoami'), 401);
+    refused(await as('corp\\anna', '')('GET', '/whoami'), 401);
+    refused(await service.ask('POST', '/login', { username: 'anna', password: '' }, {}, null), 400, /password/);
+  });
+
   it('explain rights to oneself and to admins, and to nobody else', async () => {
     const { _id } = ok(await service.ask('GET', '/authorization/accounts/anna'));
     const rights = ok(await as('anna')('GET', `/authorization/accounts/${_id}/rights`));

@@ -126,9 +126,9 @@ describe('rights by a token, for every route and role', () => {
         roles: [{ ...stamps, ...role }],
         admins: [],
       });
-      const whole = limitedTo(person, { id: 'one', expires: 1, methods: undefined, inventories: undefined });
+      const whole = limitedTo(person, { id: 'one', methods: undefined, inventories: undefined });
       const some = new Set(['getRoles', 'createToken', 'getAutomations', 'deleteJob']);
-      const part = limitedTo(person, { id: 'two', expires: 1, methods: some, inventories: undefined });
+      const part = limitedTo(person, { id: 'two', methods: some, inventories: undefined });
       for (const { area, routes } of areas)
         for (const route of routes) {
           const may = person.may(area, route);
