@@ -52,9 +52,12 @@ export const starts = ({ limit, now, opened }: Needs) => {
       startCount++;
       return true;
     },
-    /** A job that was counted did not begin after all. */
+    /** A job that was counted did not begin after all: one that was refused meanwhile may begin in its place. */
     giveBack: (): void => {
       startCount = Math.max(0, startCount - 1);
+      if (timer === undefined) return;
+      sleepNoMore();
+      opened();
     },
     /** The limit has changed. */
     changed: (): void => {

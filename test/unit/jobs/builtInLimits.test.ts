@@ -50,11 +50,16 @@ describe('Starts of jobs', () => {
   });
 
   it('do not count what did not begin', () => {
-    const { count, most } = setUp({ most: 3, windowMs: 1000 });
+    const { count, most, opened } = setUp({ most: 3, windowMs: 1000 });
     assert.equal(most(), 3);
+    // One was refused meanwhile, and waits for a place.
+    assert.equal(opened(), 0);
     count.giveBack();
+    assert.equal(opened(), 1);
     assert.equal(most(), 1);
     count.stop();
+    count.giveBack();
+    assert.equal(opened(), 1);
   });
 
   it('follow a changed limit at once, and count what has begun', () => {
