@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { brotliCompressSync } from 'node:zlib';
-import { evaluateDiff } from '../src/southbound/engines/differences.ts';
+import { unifiedDiff } from '@automation-platform/configurations';
 import { type Comparison, type Findings, inTurn, milliseconds, seconds } from './compare.ts';
 import { bytesOf } from './logs.ts';
 import { cpuSeconds, type Service, startProgram, startService, temporary } from './processes.ts';
@@ -199,7 +199,7 @@ export const diffing = async (): Promise<Findings> => {
     const found = await inTurn(`devices.diffs, ${name}`, {
       ours: async () => {
         const start = process.cpuUsage();
-        for (let n = 0; n < perRound; n++) evaluateDiff({ first, second, unit: 'unified' });
+        for (let n = 0; n < perRound; n++) unifiedDiff(first, second);
         const { user, system } = process.cpuUsage(start);
         return (user + system) / 1000 / perRound;
       },

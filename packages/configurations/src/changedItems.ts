@@ -120,11 +120,33 @@ const changedNumbers = (a: Int32Array, b: Int32Array): Changed => {
   return { removed, added };
 };
 
+/** The part of two lists without the items that both begin and end with. */
+const differingPart = (first: readonly string[], second: readonly string[]) => {
+  let from = 0;
+  let [firstEnd, secondEnd] = [first.length, second.length];
+  while (from < firstEnd && from < secondEnd && first[from] === second[from]) from++;
+  while (firstEnd > from && secondEnd > from && first[firstEnd - 1] === second[secondEnd - 1]) {
+    firstEnd--;
+    secondEnd--;
+  }
+  return { from, firstEnd, secondEnd };
+};
+
 /**
  * Finds the items to remove from the first list, and to add, so that it becomes the second: as few as can be found in a time
  * that grows with the length alone.
  */
 export const changedItems = (first: readonly string[], second: readonly string[]): Changed => {
+  const { from, firstEnd, secondEnd } = differingPart(first, second);
+  const inPart = changedInPart(first.slice(from, firstEnd), second.slice(from, secondEnd));
+  const removed = new Uint8Array(first.length);
+  const added = new Uint8Array(second.length);
+  removed.set(inPart.removed, from);
+  added.set(inPart.added, from);
+  return { removed, added };
+};
+
+const changedInPart = (first: readonly string[], second: readonly string[]): Changed => {
   const numbers = new Map<string, number>();
   const [a, b] = [numbered(first, numbers), numbered(second, numbers)];
   const [sharedA, sharedB] = [

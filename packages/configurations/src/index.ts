@@ -8,7 +8,14 @@ export { type Mask, masking } from './masking.ts';
 export { configurationBounds, readConfiguration, type TextForm } from './readLines.ts';
 export { type Remedy, remedyOf } from './remedy.ts';
 export { addTotals, type Grading, gradeOf, noTotals } from './score.ts';
-export { isChange, lasting, type StoredDifference, storedDifference, textAfter } from './storedDifference.ts';
+export {
+  changedLines,
+  isChange,
+  lasting,
+  type StoredDifference,
+  storedDifference,
+  textAfter,
+} from './storedDifference.ts';
 export { type DiffPart, type DiffUnit, diffTexts, diffUnits, maskedLine } from './textDiff.ts';
 export { TextFault } from './textFault.ts';
 export { unifiedDiff } from './unifiedDiff.ts';

@@ -1,4 +1,4 @@
-import { changedItems, type Piece, piecesOf } from './changedItems.ts';
+import { type Changed, changedItems, type Piece, piecesOf } from './changedItems.ts';
 import { maskedLine } from './textDiff.ts';
 
 /** The equal lines around changed ones. */
@@ -40,10 +40,18 @@ const linesIn = (text: string): readonly string[] => {
 const signed = (sign: string, lines: readonly string[], range: readonly [number, number]): readonly string[] =>
   lines.slice(...range).map((line) => sign + maskedLine(line));
 
-/** The lines that differ between two texts, in the form of `diff -u`, with masked secrets; empty if there are none. */
-export const unifiedDiff = (before: string, after: string): string => {
+/**
+ * The lines that differ between two texts, in the form of `diff -u`, with masked secrets; empty if there are none. `changed`: the
+ * lines that differ, if that is known.
+ */
+export const unifiedDiff = (before: string, after: string, changed?: Changed): string => {
   const [a, b] = [linesIn(before), linesIn(after)];
-  const text = hunksOf(piecesOf(changedItems(a, b))).flatMap((hunk) => {
+  // Carriage returns do not count here.
+  const isKnown = changed !== undefined && !before.includes('\r') && !after.includes('\r');
+  const inLines = isKnown
+    ? { removed: changed.removed.subarray(0, a.length), added: changed.added.subarray(0, b.length) }
+    : changedItems(a, b);
+  const text = hunksOf(piecesOf(inLines)).flatMap((hunk) => {
     const [from, to] = [hunk.at(0), hunk.at(-1)] as [Piece, Piece]; // it has a changed piece
     return [
       `@@ -${rangeOf([from.first[0], to.first[1]])} +${rangeOf([from.second[0], to.second[1]])} @@`,

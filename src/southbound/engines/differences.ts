@@ -1,4 +1,11 @@
-import { diffTexts, isChange, storedDifference, TextFault, unifiedDiff } from '@automation-platform/configurations';
+import {
+  changedLines,
+  diffTexts,
+  isChange,
+  storedDifference,
+  TextFault,
+  unifiedDiff,
+} from '@automation-platform/configurations';
 import type { Evaluated } from '../jsonata/evaluate.ts';
 import { linesTo } from '../linesTo.ts';
 import type { DiffRun, FollowingText, FollowingTextRun, PredictionRun, WayRun } from '../port.ts';
@@ -7,14 +14,16 @@ import { typeOf } from '../types/table.ts';
 
 /** Compares two texts. Time and memory are limited by whoever runs this process. */
 export const evaluateDiff = ({ first, second, unit }: DiffRun): Evaluated => ({
-  json: JSON.stringify(unit === 'unified' ? unifiedDiff(first, second) : diffTexts(first, second, unit)),
+  json: JSON.stringify(diffTexts(first, second, unit)),
 });
 
 /** Says how a configuration follows from an earlier one. */
-export const evaluateFollowing = ({ before, after, ostype }: FollowingTextRun): Evaluated => {
+export const evaluateFollowing = ({ before, after, ostype, shows }: FollowingTextRun): Evaluated => {
+  const changed = changedLines(before, after);
   const following: FollowingText = {
-    difference: storedDifference(before, after),
-    isChange: isChange(before, after, typeOf(ostype).volatile ?? []),
+    difference: storedDifference(before, after, changed),
+    isChange: isChange(before, after, typeOf(ostype).volatile ?? [], changed),
+    ...(shows && { diff: unifiedDiff(before, after, changed) }),
   };
   return { json: JSON.stringify(following) };
 };
