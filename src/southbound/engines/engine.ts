@@ -9,7 +9,7 @@ import { transformed } from './transformation.ts';
 /** The work that waits for templates. */
 let waiting: Job | undefined;
 
-const rendered = (message: Template | Supplied): Message => {
+const rendered = (message: Template | Supplied): Message['message'] => {
   const job = 'supplied' in message ? waiting : newJob(message);
   // Finished work takes no memory from the next.
   waiting = undefined;
@@ -25,11 +25,12 @@ const rendered = (message: Template | Supplied): Message => {
   }
 };
 
-const answer = (message: Message): void => {
-  process.send?.(message);
+const answer = (message: Message['message']): void => {
+  const { user, system } = process.cpuUsage();
+  process.send?.({ message, usedMs: (user + system) / 1000 } satisfies Message);
 };
 
-const carriedOn = async (message: Work | Supplied): Promise<Message> => {
+const carriedOn = async (message: Work | Supplied): Promise<Message['message']> => {
   if ('configuration' in message) return compared(message);
   if ('nativeConfig' in message) return evaluateGeneration(message);
   if ('texts' in message) return evaluateTranslation(message);

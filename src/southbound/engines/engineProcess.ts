@@ -8,7 +8,8 @@ import type { Message, Outcome, Work } from './protocol.ts';
 const module = 'southbound/engines/engine';
 
 /**
- * Starts the engine as a separate process with a limited heap. `ready` resolves when the engine can work. A thread
+ * Starts the engine as a separate process with a limited heap. `ready` resolves with the processor time that it has used, in
+ * milliseconds, when the engine can work. A thread
  * would not do, because a thread without memory can end the whole process. The engine gets neither the environment nor
  * the output of the service. Unless it is said, it cannot turn text into code.
  */
@@ -18,7 +19,7 @@ const startEngine = ({
 }: {
   readonly megabytes: number;
   readonly makesCode?: true;
-}): { readonly engine: ChildProcess; readonly ready: Promise<unknown> } => {
+}): { readonly engine: ChildProcess; readonly ready: Promise<number> } => {
   // `-` is the standard input.
   const engine = fork(isSource ? '-' : fileOf(module), [], {
     execArgv: [`--max-old-space-size=${megabytes}`, ...(makesCode ? [] : ['--disallow-code-generation-from-strings'])],
@@ -32,7 +33,8 @@ const startEngine = ({
   const ended = once(engine, 'exit').then(([code, signal]) => {
     throw new Error(`The engine ended while it started: ${code ?? signal}`);
   });
-  return { engine, ready: Promise.race([once(engine, 'message'), ended]) };
+  const first = once(engine, 'message').then(([message]) => (message as Message).usedMs);
+  return { engine, ready: Promise.race([first, ended]) };
 };
 
 /** With `holding`, the engine keeps the process of the service alive. Without it, the process may end. */
@@ -101,6 +103,8 @@ const looksEveryMs = 50;
 
 export const engineProcess = (limits: EngineLimits): EngineProcess => {
   let child: ChildProcess | undefined;
+  /** The processor time that the engine had used when it last said something. */
+  let usedBefore = 0;
 
   const kill = async (): Promise<void> => {
     const killed = child;
@@ -116,7 +120,7 @@ export const engineProcess = (limits: EngineLimits): EngineProcess => {
     if (child?.connected) return child;
     const starting = startEngine(limits);
     child = starting.engine;
-    await starting.ready;
+    usedBefore = await starting.ready;
     return child;
   };
 
@@ -124,7 +128,11 @@ export const engineProcess = (limits: EngineLimits): EngineProcess => {
     run: async (assignment, signal, used) => {
       const ready = await started();
       if (signal.aborted) return 'dropped';
-      const outcome = await ask({ child: ready, assignment, limits, signal, tellUsed: used });
+      const tellUsed = (ms: number): void => {
+        usedBefore += ms;
+        used(ms);
+      };
+      const outcome = await ask({ child: ready, assignment, limits, signal, usedBefore, tellUsed });
       if (typeof outcome === 'string') await kill();
       return outcome;
     },
@@ -138,43 +146,50 @@ type Question = {
   readonly assignment: Assignment;
   readonly limits: EngineLimits;
   readonly signal: AbortSignal;
+  readonly usedBefore: number;
   readonly tellUsed: (ms: number) => void;
 };
 
-const ask = ({ child, assignment: { work, supply }, limits, signal, tellUsed }: Question): Promise<Outcome | Cut> =>
+const ask = ({
+  child,
+  assignment: { work, supply },
+  limits,
+  signal,
+  usedBefore,
+  tellUsed,
+}: Question): Promise<Outcome | Cut> =>
   new Promise((resolve, reject) => {
     const startedAt = performance.now();
-    const usedBefore = processorMs(child.pid);
     const wall = (): number => performance.now() - startedAt;
     const used = (): number => {
       const now = processorMs(child.pid);
       // Where the processor time is not known, real time counts instead.
-      return now === undefined || usedBefore === undefined ? wall() : now - usedBefore;
+      return now === undefined ? wall() : Math.max(0, now - usedBefore);
     };
     const look = (): void => {
       if (used() > limits.processorMs) settle('late');
       else if (wall() > limits.wallMs) settle('starved');
     };
     let isSettled = false;
-    const end = (): void => {
+    const end = (ms = used()): void => {
       isSettled = true;
       clearInterval(looking);
-      tellUsed(used());
+      tellUsed(ms);
       child.off('message', onMessage).off('exit', onExit);
       signal.removeEventListener('abort', onAbort);
       hold(child, false);
     };
-    const settle = (outcome: Outcome | Cut): void => {
-      end();
+    const settle = (outcome: Outcome | Cut, ms?: number): void => {
+      end(ms);
       resolve(outcome);
     };
     const fail = (error: unknown): void => {
       end();
       reject(error);
     };
-    const onMessage = (message: Message): void => {
+    const onMessage = ({ message, usedMs }: Message): void => {
       if (message === 'ready') fail(new Error('The engine started twice'));
-      else if (!('wanted' in message)) settle(message);
+      else if (!('wanted' in message)) settle(message, usedMs - usedBefore);
       else
         supply(message.wanted).then(
           (supplied) => {

@@ -171,8 +171,6 @@ export const engines = (count: () => number = () => usualCount, limits = usualLi
     generate: async (run, evaluation) => (await resultOf(run, evaluation, 'golden text')) as Generated,
     translate: async (run, evaluation) => (await resultOf(run, evaluation, 'golden text')) as Translated,
     diff: async (run, evaluation) => (await resultOf(run, evaluation, 'difference')) as readonly DiffPart[],
-    unifiedDiff: async (run, evaluation) =>
-      (await resultOf({ ...run, unit: 'unified' }, evaluation, 'difference')) as string,
     follow: async (run, evaluation) => (await resultOf(run, evaluation, 'difference')) as FollowingText,
     predict: async (run, evaluation) => (await resultOf(run, evaluation, 'difference')) as Predicted,
     linesTo: async (run, evaluation) => (await resultOf(run, evaluation, 'difference')) as readonly string[] | null,

@@ -42,5 +42,8 @@ type Rendered =
 /** How a work ends. */
 export type Outcome = Rendered | Evaluated;
 
-/** The engine's answers: `ready` once it can take work, then what it wants, and one outcome for each work. */
-export type Message = 'ready' | Wants | Outcome;
+/** What the engine says: that it can take work, then what it wants, and one outcome for each work. */
+type Said = 'ready' | Wants | Outcome;
+
+/** `usedMs`: the processor time of the engine since its start, in milliseconds. */
+export type Message = { readonly message: Said; readonly usedMs: number };
