@@ -31,12 +31,12 @@ export const judge = (printed: string, patterns: KnownAnswers, type: DeviceType 
   return { refusal: refusalLines.find(isRefusal), unrecognized: refusalLines };
 };
 
-const mostLines = 3;
+/** More than three lines with words. */
+const isLong = /^(?:\s*\S[^\n]*(?:\n|$)){4}/;
 
 /** The line by which a device refuses to show something; undefined if it shows it. */
 export const refusalIn = (printed: string, patterns: KnownAnswers, type?: DeviceType): string | undefined => {
-  const lines = printed.split('\n').filter((line) => line.trim() !== '');
-  return lines.length > mostLines ? undefined : judge(printed, patterns, type).refusal;
+  return isLong.test(printed) ? undefined : judge(printed, patterns, type).refusal;
 };
 
 const begins = (line: string, words = '\n'): boolean =>

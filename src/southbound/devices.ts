@@ -26,11 +26,11 @@ import { httpAdapter } from './http.ts';
 import { labAdapter } from './lab.ts';
 import { labFormOf } from './labForms/table.ts';
 import type { Outbound } from './outbound.ts';
-import type { AdapterAnswer, DeviceAdapter, DeviceCalls, Devices, FoundDevice, HostKey } from './port.ts';
+import type { AdapterAnswer, DeviceAdapter, DeviceAtWork, DeviceCalls, Devices, FoundDevice, HostKey } from './port.ts';
 import { Busy, semaphore } from './semaphore.ts';
 import { sshAdapter } from './ssh.ts';
 import type { SshTarget } from './sshConnection.ts';
-import { sshSessions } from './sshSessions.ts';
+import { type KeptSessions, sessionsOfWork, sshSessions } from './sshSessions.ts';
 import { typeOf } from './types/table.ts';
 
 /** A call of a device. `ending` ends it. */
@@ -104,6 +104,35 @@ const abilitiesOf = (type: KnownDevice['type'], { ostype }: Device, { show }: Me
   };
 };
 
+/** Finds a device by the first of its sources that the actor sees. */
+const firstSource =
+  ({ find }: Needs['sources'], order: Needs['order']) =>
+  async (name: string, actor: Actor): Promise<KnownDevice> => {
+    const compare = bySource(order());
+    const [first] = (await find(name, actor)).toSorted((a, b) => compare(a.source, b.source));
+    if (first) return first;
+    throw new RequestError('not_found', `No device is called ${JSON.stringify(name)}`, { path: 'device' });
+  };
+
+/** A work that is begun once, for all who ask. */
+const once = <T>(work: () => Promise<T>): (() => Promise<T>) => {
+  let begun: Promise<T> | undefined;
+  return () => (begun ??= work());
+};
+
+/** Calls of one device. `step` makes one. */
+const atWork = (known: KnownDevice, step: <T>(work: Work<T>) => Promise<T>): DeviceAtWork => ({
+  configuration: async () =>
+    wellFormed(await step((adapter, device, signal) => adapter.configuration(device, signal)), known),
+  apply: (config, options) => step((adapter, device, signal) => adapter.apply(device, config, options, signal)),
+});
+
+/** A text that may become a part of an event. */
+const wellFormed = (text: string, { source }: KnownDevice): string => {
+  if (!isWellFormed(text)) throw adapterFailure(source.name, 'the answer has a lone surrogate');
+  return text;
+};
+
 const keyOf = ({ kind, name }: DeviceSource): string => JSON.stringify([kind, name]);
 
 /** The inventories among the first sources of some devices. */
@@ -121,13 +150,7 @@ export const devicesOf = ({ sources, order, unseal, guard, labFolder }: Needs): 
   const underWay = new Set<Promise<unknown>>();
   const places = semaphore(perSource, inLine);
   const sessions = sshSessions();
-
-  const lookUp = async (name: string, actor: Actor): Promise<KnownDevice> => {
-    const compare = bySource(order());
-    const [first] = (await sources.find(name, actor)).toSorted((a, b) => compare(a.source, b.source));
-    if (first) return first;
-    throw new RequestError('not_found', `No device is called ${JSON.stringify(name)}`, { path: 'device' });
-  };
+  const lookUp = firstSource(sources, order);
 
   const opened = (properties: Members): Members => openSecrets(properties, unseal) as Members;
 
@@ -153,7 +176,10 @@ export const devicesOf = ({ sources, order, unseal, guard, labFolder }: Needs): 
     return { device: of.device, properties: { ...ssh, ...defined({ hostKey }) } };
   };
 
-  const open = async ({ device, actor, traceparent, asksKey = false }: Call): Promise<DeviceAdapter> => {
+  const open = async (
+    { device, actor, traceparent, asksKey = false }: Call,
+    reusable: KeptSessions = sessions,
+  ): Promise<DeviceAdapter> => {
     const { type, created, source } = device;
     const { name } = source;
     if (type === 'lab') return labAdapter({ name, createdAt: created, folder: labFolder });
@@ -162,7 +188,7 @@ export const devicesOf = ({ sources, order, unseal, guard, labFolder }: Needs): 
     if (type === 'http') return httpAdapter(name, whole as HttpProperties, guard, traceparent);
     const { properties } = await targetOf(device, whole);
     const jump = properties.jumpHost === undefined ? undefined : await jumpHost(name, properties.jumpHost, actor);
-    return sshAdapter(name, properties, guard, { sessions, jump });
+    return sshAdapter(name, properties, guard, { sessions: reusable, jump });
   };
 
   /** The device by which a source reaches its own, with its own credentials. It is reached directly. */
@@ -178,13 +204,16 @@ export const devicesOf = ({ sources, order, unseal, guard, labFolder }: Needs): 
   };
 
   /** Makes one call, which ends when the source's time is over. */
-  const calling = <T>(call: Call, work: Work<T>): Promise<T> => {
+  const calling = <T>(
+    call: Call,
+    work: Work<T>,
+    adapterOf: (call: Call) => Promise<DeviceAdapter> = open,
+  ): Promise<T> => {
     const { properties, device, source } = call.device;
     const timeout = typeof properties.timeout === 'number' ? properties.timeout : defaultTimeout;
     const running = withinTime(timeout, [stopping.signal, call.ending], async (signal) => {
-      const placed = () => places(keyOf(source), signal, async () => work(await open(call), device, signal));
       try {
-        return await placed();
+        return await places(keyOf(source), signal, async () => work(await adapterOf(call), device, signal));
       } catch (error) {
         if (error instanceof Busy) throw adapterFailure(source.name, 'too many calls at once');
         if (error instanceof RequestError || !signal.aborted) throw error;
@@ -204,28 +233,30 @@ export const devicesOf = ({ sources, order, unseal, guard, labFolder }: Needs): 
       calling({ device: await lookUp(name, actor), actor, traceparent, ending, asksKey }, work);
     const reading = async (name: string, work: Work<string>): Promise<string> => {
       const device = await lookUp(name, actor);
-      const text = await calling({ device, actor, traceparent, ending }, work);
-      // It may become a part of an event.
-      if (!isWellFormed(text)) throw adapterFailure(device.source.name, 'the answer has a lone surrogate');
-      return text;
+      return wellFormed(await calling({ device, actor, traceparent, ending }, work), device);
     };
-    /** Calls a device through the source by which it was found. */
-    const found = async <T>(
-      { source, device }: Parameters<DeviceCalls['apply']>[0],
-      work: (adapter: DeviceAdapter, signal: AbortSignal) => Promise<T>,
-    ): Promise<T> => {
+    /** A call of a device through the source by which it was found. */
+    const callOf = async ({ source, device }: Parameters<DeviceCalls['changing']>[0]): Promise<Call> => {
       const all = await sources.find(device.name, actor);
       const knownDevice = all.find((one) => keyOf(one.source) === keyOf(source));
       if (!knownDevice) throw adapterFailure(source.name, 'it is not there any more');
-      return calling({ device: knownDevice, actor, traceparent, ending }, (adapter, _, signal) =>
-        work(adapter, signal),
-      );
+      return { device: knownDevice, actor, traceparent, ending };
     };
     return {
-      apply: (of, config, options) => found(of, (adapter, signal) => adapter.apply(of.device, config, options, signal)),
-      dryRun: (of, config, options) =>
-        found(of, async (adapter, signal) => adapter.dryRun?.(of.device, config, options, signal)),
-      confirm: (of, options) => found(of, (adapter, signal) => confirmBy(adapter, of, options, signal)),
+      changing: async (of, work) => {
+        const call = await callOf(of);
+        const ownSessions = sessionsOfWork(sessions);
+        const adapter = once(() => open(call, ownSessions));
+        try {
+          return await work(atWork(call.device, (one) => calling(call, one, adapter)));
+        } finally {
+          ownSessions.end();
+        }
+      },
+      dryRun: async (of, config, options) =>
+        calling(await callOf(of), async (adapter, _, signal) => adapter.dryRun?.(of.device, config, options, signal)),
+      confirm: async (of, options) =>
+        calling(await callOf(of), (adapter, _, signal) => confirmBy(adapter, of, options, signal)),
       configuration: (name) => reading(name, (adapter, device, signal) => adapter.configuration(device, signal)),
       run: (name, command) => reading(name, (adapter, device, signal) => adapter.run(device, command, signal)),
       reach: (name) => asking(name, (adapter, device, signal) => adapter.reach(device, signal)),

@@ -99,13 +99,16 @@ export type DeviceAdapter = {
   hostKey?(device: Device, signal: AbortSignal): Promise<HostKey>;
 };
 
+/** Calls of one device, one after the other. */
+export type DeviceAtWork = {
+  configuration(): Promise<string>;
+  apply(config: string, options: Readonly<Record<string, unknown>>): Promise<AdapterAnswer>;
+};
+
 /** Calls of devices by their names. */
 export type DeviceCalls = {
-  apply(
-    found: Pick<FoundDevice, 'source' | 'device'>,
-    config: string,
-    options: Readonly<Record<string, unknown>>,
-  ): Promise<AdapterAnswer>;
+  /** Calls a device several times through its source, as that is stored at the beginning. One session serves all calls. */
+  changing<T>(found: Pick<FoundDevice, 'source' | 'device'>, work: (device: DeviceAtWork) => Promise<T>): Promise<T>;
   /** Undefined where the device cannot say itself what a configuration would change. */
   dryRun(
     found: Pick<FoundDevice, 'source' | 'device'>,
@@ -225,10 +228,15 @@ export type Specified =
   | { readonly reason: string; readonly line: number; readonly when: 'parsing' | 'rendering' | 'reading' };
 
 /** Two texts to compare. */
-export type DiffRun = { readonly first: string; readonly second: string; readonly unit: DiffUnit | 'unified' };
+export type DiffRun = { readonly first: string; readonly second: string; readonly unit: DiffUnit };
 
-/** A configuration of a device, and the one before it. */
-export type FollowingTextRun = { readonly before: string; readonly after: string; readonly ostype: string };
+/** A configuration of a device, and the one before it. `shows`: the lines that differ are wanted, too. */
+export type FollowingTextRun = {
+  readonly before: string;
+  readonly after: string;
+  readonly ostype: string;
+  readonly shows?: boolean;
+};
 
 /** A configuration that a device shows, and one that is to be sent to it. `replaces`: this one takes the place of that one. */
 export type PredictionRun = {
@@ -241,8 +249,15 @@ export type PredictionRun = {
 /** A configuration that a device shows, and the one that it is to have. */
 export type WayRun = { readonly running: string; readonly goal: string; readonly ostype: string };
 
-/** How a configuration follows from the one before. `isChange`: more differs than lines that always change. */
-export type FollowingText = { readonly difference: StoredDifference; readonly isChange: boolean };
+/**
+ * How a configuration follows from the one before. `isChange`: more differs than lines that always change. `diff`: the lines that
+ * differ, as `diff -u` shows them, with masked secrets.
+ */
+export type FollowingText = {
+  readonly difference: StoredDifference;
+  readonly isChange: boolean;
+  readonly diff?: string;
+};
 
 /** A comparison, or why there is none: the line of the text with that index; of the configuration if it is null. */
 export type Compared = Comparison | { readonly reason: string; readonly line: number; readonly text: number | null };
@@ -276,17 +291,12 @@ export type Renderer = {
   /** Writes what golden texts require. Throws as `evaluate` does. */
   translate(run: TranslationRun, evaluation: Evaluation): Promise<Translated>;
   /** The parts of two texts that are equal and that differ, with masked secrets. Throws as `evaluate` does. */
-  diff(
-    run: Pick<DiffRun, 'first' | 'second'> & { readonly unit: DiffUnit },
-    evaluation: Evaluation,
-  ): Promise<readonly DiffPart[]>;
-  /** The lines of two texts that differ, as `diff -u` shows them, with masked secrets. Throws as `evaluate` does. */
-  unifiedDiff(run: Pick<DiffRun, 'first' | 'second'>, evaluation: Evaluation): Promise<string>;
+  diff(run: DiffRun, evaluation: Evaluation): Promise<readonly DiffPart[]>;
   /** Says how a configuration follows from the one before. Throws as `evaluate` does. */
   follow(run: FollowingTextRun, evaluation: Evaluation): Promise<FollowingText>;
-  /** Predicts what a configuration changes. Throws as `evaluate` does. */
   /** The lines that lead a device to a configuration; null for types that undo lines in other words. Throws as `evaluate` does. */
   linesTo(run: WayRun, evaluation: Evaluation): Promise<readonly string[] | null>;
+  /** Predicts what a configuration changes. Throws as `evaluate` does. */
   predict(run: PredictionRun, evaluation: Evaluation): Promise<Predicted>;
   close(): Promise<void>;
 };

@@ -24,8 +24,10 @@ export const listenTo = (shell: ClientChannel, most: number) => {
   let size = 0;
   let wake = (): void => undefined;
   let fault: Error | undefined;
+  /** The last line, until more comes. */
+  let last: string | undefined;
 
-  const stop = (error: Error) => {
+  const stop = (error: Error): void => {
     fault ??= error;
     wake();
   };
@@ -39,6 +41,7 @@ export const listenTo = (shell: ClientChannel, most: number) => {
     }
     parts.push(chunk);
     if (head.length < echoedWithin) head += chunk;
+    last = undefined;
     tail = chunk.includes('\n') ? chunk.slice(chunk.lastIndexOf('\n') + 1) : tail + chunk;
     if (tail.length > longestPrompt) tail = tail.slice(-longestPrompt);
     wake();
@@ -50,9 +53,9 @@ export const listenTo = (shell: ClientChannel, most: number) => {
     head: (): string => head,
     whole: (): string => parts.join(''),
     /** The last line, which has no line end yet. */
-    lastLine: (): string => cleaned(tail).split('\n').at(-1)?.trim() ?? '',
+    lastLine: (): string => (last ??= cleaned(tail).split('\n').at(-1)?.trim() ?? ''),
     write: (text: string): void => {
-      tail = '';
+      [tail, last] = ['', undefined];
       shell.write(text);
     },
     /** Forgets what has come, and goes on from a text. */
@@ -61,6 +64,9 @@ export const listenTo = (shell: ClientChannel, most: number) => {
       head = text;
     },
     end: (): string => parts.slice(-endPieces).join('').slice(-endWithin),
+    /** Ends every wait with this error. The first one counts. */
+    stop,
+    isBroken: (): boolean => fault !== undefined,
     /** A call begins: its output is counted anew. */
     begin: (): void => {
       size = 0;

@@ -7,13 +7,13 @@ import type { Outbound } from './outbound.ts';
 import type { Device, DeviceAdapter } from './port.ts';
 import { askHostKey, SshFailure, type SshTarget } from './sshConnection.ts';
 import type { Cli } from './sshSession.ts';
-import { maxBytes, type SshSessions, withCli } from './sshSessions.ts';
+import { type KeptSessions, maxBytes, withCli } from './sshSessions.ts';
 import { typeOf } from './types/table.ts';
 
 const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 
 /** How devices are reached beside their adapter. Without `sessions`, each call has a connection of its own. */
-type Ways = { readonly sessions?: SshSessions; readonly jump?: SshTarget | undefined };
+type Ways = { readonly sessions?: KeptSessions; readonly jump?: SshTarget | undefined };
 
 /**
  * Devices with a CLI over SSH. A configuration is sent line by line; what the device says to each is judged by its type

@@ -25,6 +25,16 @@ export type Cli = {
   isAtStart(): boolean;
 };
 
+/** A command line that serves one call after another. */
+type CommandLine = Cli & {
+  /** A call begins: its output is counted anew. */
+  begin(): void;
+  /** Ends what waits for the device, for good. */
+  stop(error: Error): void;
+  /** True once it was stopped, or the shell has ended. */
+  isBroken(): boolean;
+};
+
 /** How a command line is recognised, and who logs in. */
 export type Recognition = {
   readonly type: DeviceType;
@@ -95,7 +105,7 @@ const echoIn = ({ head }: Pick<ReturnType<typeof listenTo>, 'head'>, command: st
  * empty line is sent. Later prompts have the same name in every mode, and come after the echo of the command. Questions
  * of the type are answered, pages turned. Throws `SshFailure` when the shell ends or prints too much.
  */
-export const cliOf = async (shell: ClientChannel, how: Recognition): Promise<Cli & { begin(): void }> => {
+export const cliOf = async (shell: ClientChannel, how: Recognition): Promise<CommandLine> => {
   const { type, ends, most } = how;
   const text = listenTo(shell, most);
   const prompts = promptsOf(type, ends);
@@ -202,6 +212,8 @@ export const cliOf = async (shell: ClientChannel, how: Recognition): Promise<Cli
 
   return {
     begin: text.begin,
+    stop: text.stop,
+    isBroken: text.isBroken,
     prompt: text.lastLine,
     isAtStart: () => text.lastLine() === start,
     run: async (command, answers) => {

@@ -17,7 +17,6 @@ import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Sealed } from '../../domain/engine/sealed.ts';
 import type { Evaluation } from '../../domain/engine/transforming.ts';
 import {
-  type DeviceBackupDoc,
   deviceBackups,
   deviceKey,
   repeatingKey,
@@ -84,12 +83,12 @@ export const deviceBackupReactions: readonly Reaction[] = [
 ];
 
 /** A text follows from another one over at most this number of copies, because each of them is a stream to read. */
-const mostSteps = 15;
+const mostSteps = 7;
 /** The most older copies that leave the read models with one event. */
 const mostSurplus = 100;
 
-/** `isChange`: more differs than lines that always change. */
-type Following = { readonly difference: StoredDifference; readonly isChange: boolean };
+/** `isChange`: more differs than lines that always change. `diff`: the lines that differ, masked. */
+type Following = { readonly difference: StoredDifference; readonly isChange: boolean; readonly diff?: string };
 
 type Needs = {
   readonly handle: Handle;
@@ -104,7 +103,7 @@ type Needs = {
   readonly digest: (text: string) => string;
   /** Says how a configuration follows from the one before. Throws `unprocessable` if that takes too long. */
   readonly follow: (
-    run: { readonly before: string; readonly after: string; readonly ostype: string },
+    run: { readonly before: string; readonly after: string; readonly ostype: string; readonly shows?: boolean },
     evaluation: Evaluation,
   ) => Promise<Following>;
   /** How many differing copies of a device the read models show. */
@@ -119,18 +118,43 @@ export type ToCopy = {
   readonly notes?: string;
   readonly date?: string;
   readonly change?: string;
-  /** The change itself has made the configuration so: it is no other change of the device. */
-  readonly isOwn?: true;
+  /** The copy before the change that has made the configuration so: it is no other change of the device. */
+  readonly before?: NewestCopy;
 };
+
+/** A copy that was just stored, the newest of its device. `of`: the copy that has its text. `count`: how many copies there are. */
+export type NewestCopy = {
+  readonly id: string;
+  readonly of: string;
+  readonly digest: string;
+  readonly text: string;
+  readonly count: number;
+};
+
+/**
+ * `newest`: the copy that was stored. `diff`: the lines that differ from the copy before the change, masked; undefined without
+ * one, and where that takes too long to find out.
+ */
+type StoredCopy = { readonly result: CommandResult; readonly newest: NewestCopy; readonly diff?: string };
 
 /** Stores copies of configurations, and opens them (docs/decisions/copies.md). */
 export const deviceCopies = (needs: Needs) => {
   const { handle, tools, model, catchUp, packed, digest, follow, most } = needs;
 
-  const newest = async (key: string, skip = 0, limit = 1): Promise<readonly DeviceBackupDoc[]> => {
+  const newest = async (key: string, skip = 0, limit = 1) => {
     const where = { field: 'device', op: 'equals', value: key } as const;
-    const { entries } = await pageOf(model, deviceBackups, { where, sort: 'date', order: -1, skip, limit });
-    return entries.map((entry) => documentIn(deviceBackups, entry));
+    const { entries, total } = await pageOf(model, deviceBackups, { where, sort: 'date', order: -1, skip, limit });
+    return { total, docs: entries.map((entry) => documentIn(deviceBackups, entry)) };
+  };
+
+  /** The copy before, as the read models show it. */
+  const shownBefore = async (key: string): Promise<Partial<Omit<NewestCopy, 'text'>> & Pick<NewestCopy, 'count'>> => {
+    await catchUp();
+    const {
+      docs: [doc],
+      total: count,
+    } = await newest(key);
+    return doc ? { id: doc._id, of: doc.own.sameAs ?? doc._id, digest: doc.own.digest, count } : { count };
   };
 
   const copyOf = async (id: string): Promise<DeviceCopy> => {
@@ -152,15 +176,21 @@ export const deviceCopies = (needs: Needs) => {
 
   /** How the text follows from that of the copy before; undefined if that takes too long to find out. */
   const followingOf = async (
-    { text: after, found }: ToCopy,
-    before: string,
+    { text: after, found, before }: ToCopy,
+    base: string,
     evaluation: Evaluation,
   ): Promise<Following | undefined> => {
-    const run = { before: await textOf(before), after, ostype: found.device.ostype ?? '' };
-    return follow(run, evaluation).catch((error: unknown) => {
+    const run = { before: before?.text ?? (await textOf(base)), after, ostype: found.device.ostype ?? '' };
+    return follow({ ...run, shows: before !== undefined }, evaluation).catch((error: unknown) => {
       if (error instanceof RequestError && error.code === 'unprocessable') return undefined;
       throw error;
     });
+  };
+
+  /** The copy of the device that has a text; undefined if none has it. */
+  const sameText = async (key: string): Promise<string | undefined> => {
+    const [same] = (await newest(key)).docs;
+    return same && (same.own.sameAs ?? same._id);
   };
 
   /** The sealed text: whole, or as it follows from that of another copy. */
@@ -181,23 +211,20 @@ export const deviceCopies = (needs: Needs) => {
     /** The configuration of a copy in clear. */
     textOf,
     /** Stores a copy under a new id; under one that was used, nothing. */
-    store: async (about: Omit<Request, 'input'>, toCopy: ToCopy, evaluation: Evaluation): Promise<CommandResult> => {
-      const { found, text, description = '', notes = '', date, change, isOwn = date !== undefined } = toCopy;
+    store: async (about: Omit<Request, 'input'>, toCopy: ToCopy, evaluation: Evaluation): Promise<StoredCopy> => {
+      const { found, text, description = '', notes = '', date, change } = toCopy;
       const { kind, id, name: adapter } = found.source;
       const { name: device, ostype } = found.device;
       const source = { kind, id };
       const key = deviceKey({ device, source });
       const ofText = digest(text);
-      await catchUp();
-      const [before] = await newest(key);
-      const [same] = await newest(textKey(key, ofText));
-      const repeats = before?.own.digest === ofText;
-      const base = before && (before.own.sameAs ?? before._id);
-      const following = base === undefined || repeats ? undefined : await followingOf(toCopy, base, evaluation);
-      const stored = same
-        ? { sameAs: same.own.sameAs ?? same._id }
-        : await sealedText(text, base, following?.difference);
-      const surplus = (await newest(repeatingKey(key, repeats), most - 1, mostSurplus)).map(({ _id }) => _id);
+      const before = toCopy.before ?? (await shownBefore(key));
+      const repeats = before.digest === ofText;
+      const following =
+        before.of === undefined || repeats ? undefined : await followingOf(toCopy, before.of, evaluation);
+      const same = repeats ? before.of : await sameText(textKey(key, ofText));
+      const stored = same === undefined ? await sealedText(text, before.of, following?.difference) : { sameAs: same };
+      const surplus = before.count < most ? [] : (await newest(repeatingKey(key, repeats), most - 1, mostSurplus)).docs;
       const copy: DeviceCopy = {
         device,
         adapter,
@@ -209,11 +236,20 @@ export const deviceCopies = (needs: Needs) => {
         notes,
         ...defined({ date, change }),
         ...stored,
-        ...defined({ repeats: repeats || undefined, surplus: surplus.length > 0 ? surplus : undefined }),
+        ...defined({
+          repeats: repeats || undefined,
+          surplus: surplus.length > 0 ? surplus.map(({ _id }) => _id) : undefined,
+        }),
       };
-      const changedFrom = isOwn || repeats || following?.isChange === false ? undefined : before?._id;
+      const isKnown = toCopy.before !== undefined || date !== undefined;
+      const changedFrom = isKnown || repeats || following?.isChange === false ? undefined : before.id;
       const input: NewCopy = { copy, ...defined({ changedFrom }) };
-      return handle(storeDeviceBackup, { ...about, input });
+      const result = await handle(storeDeviceBackup, { ...about, input });
+      return {
+        result,
+        newest: { id: result.id, of: same ?? result.id, digest: ofText, text, count: before.count + 1 },
+        ...defined({ diff: repeats && toCopy.before ? '' : following?.diff }),
+      };
     },
   };
 };

@@ -16,7 +16,7 @@ import { derivedId } from '../../store/derivedIds.ts';
 import type { Tools } from '../engine/define.ts';
 import type { Handle } from '../engine/handle.ts';
 import type { Request } from '../engine/requests.ts';
-import type { DeviceCopies } from './deviceBackups.ts';
+import type { DeviceCopies, NewestCopy } from './deviceBackups.ts';
 import { attemptDeviceConfig, concludeDeviceConfig, linesOf, withoutAnswer } from './deviceConfigurations.ts';
 import type { DeviceTurns } from './deviceTurns.ts';
 
@@ -44,9 +44,15 @@ type ChangedDevice = CopiedDevice & {
   };
 };
 
-/** The calls of devices that a change makes. */
+/** The calls of devices that a change makes. `changing` calls one device several times, one call after the other. */
 type Calls = {
-  apply(found: ChangedDevice, config: string, options: ChangeOptions): Promise<Answered>;
+  changing<T>(
+    found: ChangedDevice,
+    work: (device: {
+      configuration(): Promise<string>;
+      apply(config: string, options: ChangeOptions): Promise<Answered>;
+    }) => Promise<T>,
+  ): Promise<T>;
   dryRun(found: ChangedDevice, config: string, options: ChangeOptions): Promise<Answered | undefined>;
   configuration(device: string): Promise<string>;
 };
@@ -65,7 +71,6 @@ type Needs = {
       run: { readonly running: string; readonly goal: string; readonly ostype: string },
       evaluation: Evaluation,
     ): Promise<readonly string[] | null>;
-    unifiedDiff(run: { readonly first: string; readonly second: string }, evaluation: Evaluation): Promise<string>;
     predict(
       run: { readonly running: string; readonly config: string; readonly ostype: string; readonly replaces: boolean },
       evaluation: Evaluation,
@@ -140,24 +145,17 @@ const keepsCopies = ({ found, options, mayBackUp }: Change): boolean => {
 };
 
 /** Copies before and after changes. */
-const changeCopies = ({ copies, renderer }: Pick<Needs, 'copies' | 'renderer'>) => {
-  const copy = async (
-    { id, about, found, signal }: Change,
-    when: 'before' | 'after',
-    text: string,
-  ): Promise<string> => {
-    const copyId = derivedId(`${when} ${id}`);
-    const toCopy = { found, text, change: id, ...(when === 'after' && { isOwn: true as const }) };
-    const request = { ...about, idempotency: undefined, ifRevision: undefined, id: copyId };
-    await copies.store(request, toCopy, { account: about.actor.id, signal });
-    return copyId;
+const changeCopies = ({ copies }: Pick<Needs, 'copies'>) => {
+  const copy = ({ id, about, found, signal }: Change, text: string, before?: NewestCopy) => {
+    const request = { ...withoutConditions(about), id: derivedId(`${before ? 'after' : 'before'} ${id}`) };
+    const toCopy = { found, text, change: id, ...defined({ before }) };
+    return copies.store(request, toCopy, { account: about.actor.id, signal });
   };
 
-  /** The configuration before the change, and its copy. Nothing is sent where it cannot be kept. */
-  const copyBefore = async (change: Change, signal: AbortSignal) => {
+  /** The copy of the configuration before the change. Nothing is sent where it cannot be kept. */
+  const copyBefore = async (change: Change, read: () => Promise<string>): Promise<NewestCopy> => {
     try {
-      const text = await change.calls(signal).configuration(change.found.device.name);
-      return { text, id: await copy(change, 'before', text) };
+      return (await copy(change, await read())).newest;
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
       const { code, message, metadata } = error;
@@ -168,7 +166,7 @@ const changeCopies = ({ copies, renderer }: Pick<Needs, 'copies' | 'renderer'>) 
   /** The facts that the copies add to those of the answer. The change is over: faults are warnings. */
   const copyAfter = async (
     change: Change,
-    before: { readonly text: string; readonly id: string },
+    before: NewestCopy,
     { running, account = {} }: Pick<Answered, 'running' | 'account'>,
   ): Promise<Account> => {
     const warnings = [...(account.warnings ?? [])];
@@ -176,12 +174,13 @@ const changeCopies = ({ copies, renderer }: Pick<Needs, 'copies' | 'renderer'>) 
     let diff: string | null = null;
     try {
       const text = running ?? (await change.calls(change.signal).configuration(change.found.device.name));
-      after = await copy(change, 'after', text);
-      const run = { first: before.text, second: text };
-      diff = shownDiff(await renderer.unifiedDiff(run, { account: change.about.actor.id, signal: change.signal }));
+      const stored = await copy(change, text, before);
+      after = stored.newest.id;
+      if (stored.diff === undefined) warnings.push('There is no diff: it takes too long');
+      else diff = shownDiff(stored.diff);
     } catch (error) {
       const reason = error instanceof RequestError ? error.message : 'it was broken off';
-      warnings.push(after === null ? `There is no copy after it: ${reason}` : `There is no diff: ${reason}`);
+      warnings.push(`There is no copy after it: ${reason}`);
     }
     return {
       ...account,
@@ -202,11 +201,11 @@ const changeGoals = ({ renderer }: Pick<Needs, 'renderer'>) => {
     return (await renderer.linesTo(run, { account: about.actor.id, signal })) ?? [];
   };
 
-  /** The text that is sent. `running`: the configuration of the device, if it was read. */
-  const textOf = async (change: Attempt, signal: AbortSignal, running?: string): Promise<string> => {
-    const { found, config, calls, isGoal } = change;
+  /** The text that is sent. `read`: reads the configuration of the device. */
+  const textOf = async (change: Attempt, read: () => Promise<string>): Promise<string> => {
+    const { found, config, isGoal } = change;
     if (!isGoal || found.abilities.replace) return config;
-    return (await wayOf(change, running ?? (await calls(signal).configuration(found.device.name)))).join('\n');
+    return (await wayOf(change, await read())).join('\n');
   };
 
   /** Compares the configuration that a device has after a change with its goal. */
@@ -249,13 +248,22 @@ export const deviceChanges = (needs: Needs) => {
     });
   };
 
+  /** Calls the device: copies its configuration, and sends the text. */
+  const sendTo = async (change: Change, keeps: boolean, signal: AbortSignal) => {
+    const { id, found, options } = change;
+    return change.calls(signal).changing(found, async ({ configuration, apply }) => {
+      const before = keeps ? await copyBefore(change, configuration) : undefined;
+      const config = await textOf(change, async () => before?.text ?? configuration());
+      const startedAt = now();
+      const first = await apply(config, found.type === 'http' ? options : { ...options, change: id });
+      return { before, startedAt, first };
+    });
+  };
+
   const outcomeOf = async (change: Change, keeps: boolean, signal: AbortSignal): Promise<Outcome> => {
-    const { id, found, options, calls, isGoal } = change;
-    const before = keeps ? await copyBefore(change, signal) : undefined;
-    const config = await textOf(change, signal, before?.text);
-    const startedAt = now();
+    const { found, options, isGoal } = change;
     const isController = found.type === 'http';
-    const first = await calls(signal).apply(found, config, isController ? options : { ...options, change: id });
+    const { before, startedAt, first } = await sendTo(change, keeps, signal);
     const { status, text } = first;
     const account = isGoal && status < 300 ? await compared(change, first) : first.account;
     const unverified = isGoal && status < 300 && account?.verified !== true ? true : first.unverified;
@@ -306,7 +314,7 @@ export const deviceChanges = (needs: Needs) => {
         });
       const { state, position } = await handle(concludeDeviceConfig, { ...plain, id, input }).catch(unknown);
       if (bug !== undefined) throw bug;
-      return { state: state as DeviceConfigurationState, position, replayed: false };
+      return { state: state as DeviceConfigurationState, position, replayed: false, outcome: input };
     },
 
     /** Says what a change would do: the device itself where it can, else by merging. Nothing is changed or stored. */
@@ -314,7 +322,7 @@ export const deviceChanges = (needs: Needs) => {
       const { id, about, found, options, calls, signal, isGoal } = change;
       refuseOptions(change);
       const { abilities, device } = found;
-      const config = await textOf(change, signal);
+      const config = await textOf(change, () => calls(signal).configuration(device.name));
       const lines = isGoal && !abilities.replace ? config.split('\n').map(maskedLine) : undefined;
       const turn = { found, change: id, isAside: true, about: withoutConditions(about), signal } as const;
       const own = abilities.tryOut

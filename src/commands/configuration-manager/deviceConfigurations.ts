@@ -13,7 +13,11 @@ import { commandsOf, noInput } from '../engine/define.ts';
 const command = commandsOf(deviceConfiguration);
 
 /** How many lines a configuration text has. */
-export const linesOf = (config: string): number => config.split('\n').length - (config.endsWith('\n') ? 1 : 0);
+export const linesOf = (config: string): number => {
+  let lines = config.endsWith('\n') ? 0 : 1;
+  for (let at = config.indexOf('\n'); at >= 0; at = config.indexOf('\n', at + 1)) lines++;
+  return lines;
+};
 
 /**
  * The stored outcome of a call that failed: the reason, and status and body of the adapter's answer if there was one.

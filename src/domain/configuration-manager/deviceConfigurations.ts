@@ -115,6 +115,9 @@ export const attempt = (_: unknown, about: About): readonly DeviceConfigurationE
   { topic: 'deviceConfigurationAttempted', data: about },
 ];
 
+/** True if the answer with this status says that the device took the configuration. */
+export const isApplied = (status: number | null): boolean => status !== null && status >= 200 && status < 300;
+
 /** `answer` is the sealed text of the answer. Only the first outcome counts. */
 export const conclude = (
   { about, outcome }: DeviceConfigurationState,
@@ -123,8 +126,7 @@ export const conclude = (
 ): readonly DeviceConfigurationEvent[] => {
   if (!about || outcome) return [];
   const data = { ...about, status, answer: refs.answer, ...defined({ reason, unverified }), ...account };
-  const applied = status !== null && status >= 200 && status < 300;
-  return [{ topic: applied ? 'deviceConfigurationApplied' : 'deviceConfigurationFailed', data }];
+  return [{ topic: isApplied(status) ? 'deviceConfigurationApplied' : 'deviceConfigurationFailed', data }];
 };
 
 /** True if the device waits for a confirmation of the change. */

@@ -112,7 +112,7 @@ const backUp = actionRoute({
     const id = newId(about.idempotency?.key);
     const evaluation = { account: actor.id, signal: abandoned() };
     const toCopy = { found, text, ...body.options };
-    const { position, replayed } = await service.copies.store({ ...about, id }, toCopy, evaluation);
+    const { position, replayed } = (await service.copies.store({ ...about, id }, toCopy, evaluation)).result;
     return { body: { status: 'success', message: 'The configuration was copied', id }, position, replayed };
   },
 });
@@ -307,7 +307,7 @@ const take = importRoute({
       date: new Date(date === undefined ? now : Date.parse(date)).toISOString(),
       ...defined({ description, notes }),
     };
-    const { doc, position, replayed } = await service.copies.store({ ...about, id }, toCopy, evaluation);
+    const { doc, position, replayed } = (await service.copies.store({ ...about, id }, toCopy, evaluation)).result;
     return { data: backupIn(doc as Parameters<typeof backupIn>[0]), position, replayed }; // the document of a copy
   },
 });

@@ -3,10 +3,11 @@ import type { SshProperties } from '../../../src/domain/configuration-manager/ad
 import { blockList } from '../../../src/southbound/addresses.ts';
 import { outbound } from '../../../src/southbound/outbound.ts';
 import { sshAdapter } from '../../../src/southbound/ssh.ts';
-import { sshSessions } from '../../../src/southbound/sshSessions.ts';
+import { sessionsOfWork, sshSessions } from '../../../src/southbound/sshSessions.ts';
 import { deviceAdapterContract, fails } from '../../support/deviceAdapter.contract.ts';
 import { itInSoak } from '../../support/itInSoak.ts';
 import { describeSsh } from '../../support/sshServer.ts';
+import { until } from '../../support/until.ts';
 
 const guard = outbound({ allowed: { hosts: new Set(), addresses: blockList(['127.0.0.1']) }, stores: [] });
 const patient = () => new AbortController().signal;
@@ -115,6 +116,28 @@ describeSsh('The adapter ssh, with a real server,', (server) => {
       process.kill(Number(second), 'SIGKILL');
       assert.notEqual(await shell(), second);
     } finally {
+      sessions.close();
+    }
+  });
+
+  it('keeps a session for the calls of one work, and for any call once that is over', async () => {
+    const sessions = sshSessions();
+    const ofWork = sessionsOfWork(sessions);
+    const { username, privateKey, hostKey } = server();
+    const shell = (within: Parameters<typeof sshAdapter>[3]) =>
+      sshAdapter('tested', { username, privateKey, hostKey }, guard, within).run(device(), 'show shell', patient());
+    try {
+      const first = await shell({ sessions: ofWork });
+      assert.equal(await shell({ sessions: ofWork }), first);
+      assert.notEqual(await shell({ sessions }), first);
+      ofWork.end();
+      assert.equal(await shell({ sessions }), first);
+      const second = await shell({ sessions: ofWork });
+      assert.equal(second, first);
+      process.kill(Number(second), 'SIGKILL');
+      await until(async () => (await shell({ sessions: ofWork }).catch(() => second)) !== second, 'another session');
+    } finally {
+      ofWork.end();
       sessions.close();
     }
   });

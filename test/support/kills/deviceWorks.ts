@@ -46,7 +46,7 @@ const devicesOn = ({ node, clocks }: Place) => {
     ...needs,
     turns,
     copies: { store: unused },
-    renderer: { follow: unused, linesTo: unused, unifiedDiff: unused, predict: unused },
+    renderer: { follow: unused, linesTo: unused, predict: unused },
     digest: (text) => text,
   });
   const devices = {
@@ -56,7 +56,10 @@ const devicesOn = ({ node, clocks }: Place) => {
       find: async (name: string) => foundAs(name),
       inventoriesOf: async () => ['f'.repeat(24)],
       checkCredentials: async () => undefined,
-      calls: () => ({ apply: ({ device }: { device: { name: string } }) => called(device.name) }),
+      calls: () => ({
+        changing: ({ device }: { device: { name: string } }, work: (at: object) => unknown) =>
+          work({ apply: () => called(device.name) }),
+      }),
     }),
   } as unknown as Pick<Devices, 'order' | 'stopping' | 'seenBy'>; // the calls that a change makes
   return { changes, devices, confirmations: deviceConfirmations({ ...needs, turns }) };
@@ -175,7 +178,11 @@ const changeOfOne: Work = {
         found: foundAs('sw-0'),
         config: 'vlan 7',
         options: { backup: false },
-        calls: () => ({ apply: () => called('sw-0'), dryRun: async () => undefined, configuration: async () => '' }),
+        calls: () => ({
+          changing: (_, work) => work({ configuration: async () => '', apply: () => called('sw-0') }),
+          dryRun: async () => undefined,
+          configuration: async () => '',
+        }),
         signal: new AbortController().signal,
         mayBackUp: false,
       },

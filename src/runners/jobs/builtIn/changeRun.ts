@@ -29,6 +29,7 @@ import {
 import {
   type DeviceConfigurationEvent,
   deviceConfiguration,
+  isApplied,
 } from '../../../domain/configuration-manager/deviceConfigurations.ts';
 import { deviceTemplate } from '../../../domain/configuration-manager/deviceTemplates.ts';
 import { usualThrottle } from '../../../domain/configuration-manager/planSchemas.ts';
@@ -59,9 +60,48 @@ type Sending = {
   readonly textFor: (found: FoundDevice, actor: Actor) => Promise<string>;
 };
 
-type Outcome = Recorded<Extract<DeviceConfigurationEvent, { readonly topic: 'deviceConfigurationApplied' }>['data']>;
-
 const outcomeTopics = ['deviceConfigurationApplied', 'deviceConfigurationFailed'];
+
+type StoredOutcome = Extract<DeviceConfigurationEvent, { readonly topic: 'deviceConfigurationApplied' }>['data'];
+
+/** The outcome of a call. `text`: the answer, if there was one. */
+type Outcome = {
+  readonly adapter: string;
+  readonly status: number | null;
+  readonly text: () => string | null;
+  readonly reason?: string | undefined;
+  readonly unverified?: true | undefined;
+  readonly account?: Pick<StoredOutcome, 'unrecognized' | 'warnings' | 'backups' | 'diff'> | undefined;
+};
+
+/** The row of a device that was called. */
+const rowOf = (device: string, change: string, outcome: Outcome): ChangeRow => {
+  const { adapter, status, text, reason, unverified } = outcome;
+  const { unrecognized = [], warnings = [], backups, diff } = outcome.account ?? {};
+  const row = { device, change, ...defined({ backups, diff }) };
+  if (!isApplied(status))
+    return { ...row, status: 'failed', reason: refusedBy(adapter, { status, text: text(), reason }).message };
+  if (!unverified) return { ...row, status: 'sent' };
+  const words = unrecognized[0] ?? warnings[0] ?? 'The configuration of the device does not show all of it';
+  return { ...row, status: 'unverified', reason: words };
+};
+
+/** Stores an item with all that came while the former ones were being stored. Resolves once it is stored. */
+const together = <T>(store: (items: readonly T[]) => Promise<unknown>) => {
+  let waiting: T[] = [];
+  let storing: Promise<unknown> = Promise.resolve();
+  let next: Promise<unknown> | undefined;
+  const storeAll = (): Promise<unknown> => {
+    const items = waiting;
+    [waiting, next] = [[], undefined];
+    return store(items);
+  };
+  return async (item: T): Promise<void> => {
+    waiting.push(item);
+    next ??= storing = storing.then(storeAll, storeAll);
+    await next;
+  };
+};
 
 /** Sends a configuration to single devices. */
 const oneByOne = ({ tools, devices, changes }: Needs, run: Run, { options, textFor }: Sending) => {
@@ -72,18 +112,11 @@ const oneByOne = ({ tools, devices, changes }: Needs, run: Run, { options, textF
     const { state, revision } = await tools.version(deviceConfiguration, change);
     if (!state.about) return undefined;
     const events = await tools.events(deviceConfiguration, change, revision);
-    const outcome = events.find(({ topic }) => outcomeTopics.includes(topic)) as Outcome | undefined;
-    if (!outcome || !state.outcome) return unknownRow(device, change);
-    const { status, answer, reason, unverified, unrecognized = [], warnings = [], backups, diff } = outcome.data;
-    const row = { device, change, ...defined({ backups, diff }) };
-    if (!state.outcome.applied) {
-      const text = answer === null ? null : tools.unseal(answer);
-      const refusal = refusedBy(state.about.adapter, { status, text, reason });
-      return { ...row, status: 'failed', reason: refusal.message };
-    }
-    if (!unverified) return { ...row, status: 'sent' };
-    const words = unrecognized[0] ?? warnings[0] ?? 'The configuration of the device does not show all of it';
-    return { ...row, status: 'unverified', reason: words };
+    const outcome = events.find(({ topic }) => outcomeTopics.includes(topic)) as Recorded<StoredOutcome> | undefined;
+    if (!outcome) return unknownRow(device, change);
+    const { adapter, status, answer, reason, unverified, ...account } = outcome.data;
+    const text = () => (answer === null ? null : tools.unseal(answer));
+    return rowOf(device, change, { adapter, status, text, reason, unverified, account });
   };
 
   /** A change of the device, with the rights of now. A call that has begun comes to its end, whatever becomes of the job. */
@@ -126,6 +159,11 @@ const oneByOne = ({ tools, devices, changes }: Needs, run: Run, { options, textF
         failure = error;
         return { reason: '' };
       });
+      if ('outcome' in result && result.outcome) {
+        const { text, ...outcome } = result.outcome;
+        const { adapter = '' } = result.state.about ?? {};
+        return rowOf(device, changeOf(job, device), { ...outcome, adapter, text: () => text });
+      }
       const after = await rowOfCall(device);
       if (after) return after;
       if (failure !== undefined) throw failure;
@@ -193,9 +231,7 @@ export const changeRun = (needs: Needs): Operation => {
     const state = () => tools.state(configurationChange, job);
     const textFor = await textsOf(run, wish.changes, (await state()).template);
     const one = oneByOne(needs, run, { options, textFor });
-    const report = async (...rows: readonly ChangeRow[]): Promise<void> => {
-      await handle(reportConfigurationChange, { ...about, input: { rows } });
-    };
+    const report = together<ChangeRow>((rows) => handle(reportConfigurationChange, { ...about, input: { rows } }));
     const onEach = async (work: (device: string) => Promise<void>): Promise<void> => {
       const isStopped = async () => stopAfterFailures !== undefined && (await state()).failures >= stopAfterFailures;
       await runAtOnce(devicesToSend(await state()), throttle ?? usualThrottle, async (device) => {
