@@ -116,14 +116,14 @@ const firstSource =
 
 /** A work that is begun once, for all who ask. */
 const once = <T>(work: () => Promise<T>): (() => Promise<T>) => {
-  let begun: Promise<T> | undefined;
-  return () => (begun ??= work());
+  let result: Promise<T> | undefined;
+  return () => (result ??= work());
 };
 
 /** Calls of one device. `step` makes one. */
-const atWork = (known: KnownDevice, step: <T>(work: Work<T>) => Promise<T>): DeviceAtWork => ({
+const atWork = (knownDevice: KnownDevice, step: <T>(work: Work<T>) => Promise<T>): DeviceAtWork => ({
   configuration: async () =>
-    wellFormed(await step((adapter, device, signal) => adapter.configuration(device, signal)), known),
+    wellFormed(await step((adapter, device, signal) => adapter.configuration(device, signal)), knownDevice),
   apply: (config, options) => step((adapter, device, signal) => adapter.apply(device, config, options, signal)),
 });
 
