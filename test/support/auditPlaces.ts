@@ -1,5 +1,3 @@
-// It makes a global variable when it is loaded, which must not happen within a test.
-import '@eventstore/db-client';
 import { authorityFile } from '../../src/secrets/certificate.ts';
 import { auditKey } from './auditKey.ts';
 import { adminPassword, startService, type TestService } from './service.ts';

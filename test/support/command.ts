@@ -1,4 +1,6 @@
 import { mutex } from '@automation-platform/concurrency';
+import { runCommand } from '../../src/cli/engine/runCommand.ts';
+import { commands } from '../../src/cli/table.ts';
 import { sentenceOf } from '../../src/process/program.ts';
 import { version } from '../../src/version.ts';
 
@@ -40,9 +42,6 @@ export const runInProcess = (words: readonly string[], settings: Readonly<Record
     process.setMaxListeners(0); // each command that can be stopped listens for signals
     process.env = { PATH: env.PATH, LOG_LEVEL: 'warn', ...settings };
     try {
-      // Commands import their code when they run. So all of it is imported in that way: it must not be there twice.
-      const { runCommand } = await import('../../src/cli/engine/runCommand.ts');
-      const { commands } = await import('../../src/cli/table.ts');
       const status = await runCommand(commands, { version, description: '', footer: '' }, words);
       return { status, out: out.text(), err: err.text() };
     } catch (error) {

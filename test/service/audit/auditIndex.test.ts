@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
 import { auditIndex } from '../../../src/store/auditIndex/auditIndex.ts';
 import { openIndexToRead } from '../../../src/store/auditIndex/indexFile.ts';
 import { positionAt } from '../../../src/store/auditIndex/times.ts';
@@ -100,7 +101,6 @@ describe('the audit index', () => {
 
   it('knows times also where an event of the log is damaged', async () => {
     await append('note-1', -1, [10, 20, 30]);
-    const { DatabaseSync } = await import('@photostructure/sqlite');
     const db = new DatabaseSync(join(folder, 'events.db'));
     db.exec(`UPDATE events SET data = '{"changed":true}' WHERE position = 2`);
     db.close();
@@ -124,7 +124,6 @@ describe('the audit index', () => {
     await append('note-1', -1, [10, 20]);
     assert.equal(await at(10), 1);
     await index.stop();
-    const { DatabaseSync } = await import('@photostructure/sqlite');
     const db = new DatabaseSync(file());
     db.exec("INSERT INTO found VALUES (-1, 1, '')");
     db.close();
@@ -163,7 +162,6 @@ describe('the audit index', () => {
     assert.equal(await at(10), 1);
     await index.read(1, () => undefined);
     await index.stop();
-    const { DatabaseSync } = await import('@photostructure/sqlite');
     const db = new DatabaseSync(file());
     db.exec(`UPDATE reached SET event = '${randomUUID()}', position = 1; UPDATE blocks SET earliest = 0`);
     db.close();
@@ -175,7 +173,6 @@ describe('the audit index', () => {
   it('is made anew when it has more than its tables, or others: nothing of that runs', async () => {
     await append('note-1', -1, [10, 20]);
     assert.equal(await at(10), 1);
-    const { DatabaseSync } = await import('@photostructure/sqlite');
     for (const sql of [
       'CREATE TRIGGER erase AFTER INSERT ON blocks BEGIN DELETE FROM blocks; END',
       'ALTER TABLE blocks RENAME TO "a ""b"; CREATE VIEW blocks AS SELECT * FROM "a ""b" WHERE 0',

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { isIP } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { readConfig } from '../../../src/config.ts';
 import { formsOf } from '../../../src/southbound/addresses.ts';
 import { OutboundRefused, outbound, pinned } from '../../../src/southbound/outbound.ts';
@@ -57,7 +58,6 @@ describe('Ways out', () => {
   it('do not lead to this machine by any of its addresses', async () => {
     for (const address of ['192.0.2.77', '2001:DB8:0::77', '::ffff:192.0.2.77']) await refuses(address);
     assert.deepEqual(await passes('192.0.2.77', '192.0.2.77'), ['192.0.2.77']);
-    const { networkInterfaces } = await import('node:os');
     for (const { address } of Object.values(networkInterfaces()).flatMap((some) => some ?? []))
       await assert.rejects(outbound({ allowed: allow(), stores: [] }).addresses(address), OutboundRefused, address);
   });

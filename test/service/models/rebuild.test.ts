@@ -9,7 +9,7 @@ import type { Entry } from '../../../src/projections/engine/port.ts';
 import { collectionsOf } from '../../../src/projections/engine/projector.ts';
 import { runProjections } from '../../../src/projections/engine/run.ts';
 import { memoryReadStore } from '../../../src/projections/index/memory.ts';
-import { readSnapshot } from '../../../src/projections/snapshots/snapshot.ts';
+import { readSnapshot, writeSnapshot } from '../../../src/projections/snapshots/snapshot.ts';
 import type { SnapshotWork } from '../../../src/projections/snapshots/snapshotWorker.ts';
 import { openSqliteReader, openSqliteStore } from '../../../src/store/sqlite/store.ts';
 import { gateway, issuing } from '../../support/certificates.ts';
@@ -207,7 +207,6 @@ describe('read models', function () {
   it('ignore a snapshot that is damaged, or of another log or version', async () => {
     await service.stop();
     const file = `${service.folder}.snapshot`;
-    const { writeSnapshot } = await import('../../../src/projections/snapshots/snapshot.ts');
     const entry: Entry = {
       id: 'a',
       text: '{"a":"ü"}',

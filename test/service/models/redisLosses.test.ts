@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-// At once: what it loads makes a global variable, which a test must not seem to leave behind.
-import '../../../src/service/servedLog.ts';
 import { auditKey } from '../../support/auditKey.ts';
 import { freePort } from '../../support/freePort.ts';
 import { describeOwnRedis } from '../../support/redisServer.ts';
 import { sampled } from '../../support/sample.ts';
-import { type Answer, adminPassword, type TestService } from '../../support/service.ts';
+import { type Answer, adminPassword, startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 
 const om = '/operations-manager';
@@ -18,8 +16,6 @@ const clients = 12;
 describeOwnRedis('answers of two nodes while Redis loses what it holds', (redis) => {
   let nodes: TestService[];
   before(async () => {
-    // As the adapter and the served log are imported, late: with them it is to share the classes of errors.
-    const { startService } = await import('../../support/service.ts');
     const settings = {
       READSTORE_URL: redis().url,
       READ_WAIT_MS: '300',

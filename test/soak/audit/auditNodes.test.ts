@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
-// It makes a global variable when it is loaded, which must not happen within a test.
-import '@eventstore/db-client';
-
 import { authorityFile } from '../../../src/secrets/certificate.ts';
 import { auditKey } from '../../support/auditKey.ts';
 import { ok, refused } from '../../support/people.ts';

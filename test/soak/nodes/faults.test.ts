@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-// Loaded ahead: one of its packages makes a global, which would count as a leak of the test that loads it.
-import '../../../src/store/eventstoredb/store.ts';
 import { openSqliteReader } from '../../../src/store/sqlite/store.ts';
 import { type ApiNode, type Cluster, type ClusterNode, cluster, note, soon } from '../../support/cluster.ts';
 import { type Load, startLoad } from '../../support/load.ts';
