@@ -14,6 +14,7 @@ import {
   WrongRevision,
 } from '../../src/store/port.ts';
 import { anyCharacter } from './anyText.ts';
+import { sampled } from './sample.ts';
 
 export const newStream = (): string => `thing-${randomUUID()}`;
 
@@ -326,15 +327,14 @@ export const storeContract = (name: string, open: (folder: string) => Promise<Ev
         const parts = await batches(start);
         const all = parts.flatMap(({ events }) => events);
         assert.ok(parts.length > 1);
-        let seen = 0;
-        for (const { events, position } of parts) {
-          seen += events.length;
+        assert.equal(all.length, 1200);
+        for (const [n, { position }] of sampled([...parts.entries()], 4)) {
+          const seen = parts.slice(0, n + 1).flatMap(({ events }) => events).length;
           assert.deepEqual(
             (await readAll(position)).map(({ id }) => id),
             all.slice(seen).map(({ id }) => id),
           );
         }
-        assert.equal(seen, 1200);
       });
       it('gives only types that begin with one of the prefixes', async () => {
         const types = ['@a/one:x', '@a/two:x', '@a/one:y', '@b/one:x', '@A/one:x', '@a%one:x'];

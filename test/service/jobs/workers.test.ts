@@ -209,11 +209,6 @@ describe('workers', function () {
     assert.deepEqual(await stranger, []);
   });
 
-  it('need the method claimJobs; readers have it not', async () => {
-    for (const ask of [who.reader, who.outsider])
-      refused(await ask('POST', `${jobs}/claim`, { components: ['x'], worker: 'w' }), 403);
-  });
-
   it('get nothing that waited for them once they have lost the right', async () => {
     ok(
       await service.ask('POST', '/authorization/accounts', {
