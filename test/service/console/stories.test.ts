@@ -121,6 +121,9 @@ describeInBrowser('console: stories', () => {
       await press(page.getByRole('button', { name: 'Save mine' }));
       await page.getByRole('status').getByText('The trigger is saved.').waitFor();
       assert.equal(await now(), `Mine by ${way}`);
+      await press(page.getByRole('link', { name: 'its changes' }));
+      await page.getByRole('row', { name: `description Theirs by ${way} Mine by ${way}` }).waitFor();
+      await page.looksRight('a history');
     },
 
     'tries lines out, applies them, finds who did, and goes back': async (page, way) => {
@@ -474,6 +477,10 @@ describeInBrowser('console: stories', () => {
       await page.getByRole('link', { name: 'anna' }).waitFor();
       await page.getByRole('button', { name: 'Delete' }).waitFor();
       assert.deepEqual(ok(await service.ask('GET', path)).platformGroups, ['readers']);
+      const mapping = page.url();
+      await press(page.getByRole('link', { name: 'anna' }));
+      await page.getByRole('row', { name: /^readers group by the group readers, which Network of corp/ }).waitFor();
+      await page.goto(mapping);
       await press(page.getByRole('button', { name: 'Delete' }));
       await page.getByText('No external group is mapped').waitFor();
       assert.equal((await service.ask('GET', path)).status, 404);

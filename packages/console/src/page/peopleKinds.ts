@@ -54,7 +54,7 @@ const RightsOf = ({ row: { _id: id } }: { readonly row: Account }) => {
     methods,
   }: Rights) => html`
     ${admin && html`<p>Admin: ${adminBy.map(wayWords).join('; ')}</p>`}
-    <${Table} label="Rights" rows=${[...sourcesOf('role', roles), ...sourcesOf('built-in group', groups)]} keyOf=${({ kind, name }: Source) => `${kind} ${name}`} empty="The account has no role, and is in no built-in group."
+    <${Table} label="Rights" rows=${[...sourcesOf('role', roles), ...sourcesOf('group', groups)]} keyOf=${({ kind, name }: Source) => `${kind} ${name}`} empty="The account has no role, and is in no built-in group."
       columns=${[
         { title: 'Rights of', kind: 'wide', cell: ({ name }: Source) => name },
         { title: 'Kind', cell: ({ kind }: Source) => kind },

@@ -21,6 +21,7 @@ import {
   Time,
 } from './parts.ts';
 import { call, isNow, may, read } from './platform.ts';
+import { historyOf } from './resource.ts';
 import { TestBench } from './testBench.ts';
 import { columns, kindOf, nameColumn, type Trigger, type TriggerType, triggerTypes } from './triggerColumns.ts';
 import { loadSchema, newTrigger } from './triggerForm.ts';
@@ -130,6 +131,7 @@ const OneTrigger = ({ id }: { readonly id: string }) => {
             trigger.type === 'manual' && trigger.enabled && html`<${Link} to=${['run', id]}>Run by hand</${Link}>`,
           ],
           ['Jobs', html`<${Link} to=${['jobs']} query=${{ trigger: id }}>its jobs</${Link}>`],
+          historyOf('trigger', id),
         ]} />
         ${'schema' in trigger && trigger.schema !== null && html`<${Section} title="Filter"><${Json} value=${trigger.schema} label="Filter" /></${Section}>`}
         ${trigger.type === 'eventSystem' && isNow.value && html`<${TestBench} key=${id} trigger=${trigger} />`}
