@@ -73,7 +73,7 @@ export const adminsOf = ({ authenticationProps }: ProfileContent): Admins =>
   });
 
 /** The profile for answers, with defaults and masked secrets. */
-export const profileDocument = ({ id, ...properties }: { readonly id: string } & ProfileContent): unknown => {
+export const profileDocument = ({ id, ...properties }: { readonly id: string } & ProfileContent): object => {
   const maskedProperties = maskSecrets(properties) as Readonly<Record<string, object | undefined>>;
   const filled = Object.entries(profileDefaults).map(
     ([group, presets]) => [group, { ...presets, ...maskedProperties[group] }] as const,

@@ -1,19 +1,42 @@
+import { Type } from 'typebox';
 import { noInput } from '../../commands/engine/define.ts';
 import { activateProfile, createProfile, deleteProfile, updateProfile } from '../../commands/profiles/profiles.ts';
 import { newProfileSchema, profileSchema } from '../../domain/profiles/profileSchemas.ts';
 import { activeProfileId, profileDocument } from '../../domain/profiles/profiles.ts';
-import { activeProfiles, profiles } from '../../projections/profiles/profiles.ts';
+import { documentOf } from '../../projections/engine/documents.ts';
+import { activeProfiles, type ProfileDoc, profiles } from '../../projections/profiles/profiles.ts';
 import { withStatus } from '../engine/envelopes.ts';
 import { resourceRoutes } from '../engine/resourceRoutes.ts';
 import type { AreaRoutes, Join, Params } from '../engine/route.ts';
 import { getRoute, mappedCommandRoute } from '../engine/routes.ts';
-import { changed, orWrapped } from '../engine/schemas.ts';
+import { changed, listed, orWrapped } from '../engine/schemas.ts';
 
 const key = ({ id = '' }: Params) => id;
 const creation = orWrapped('properties', newProfileSchema);
 /** The active profile, in the place of the document that names it. */
 const active: Join<{ readonly id: string }> = async ({ id }, { entryById }, { actor }) =>
   profileDocument(JSON.parse((await entryById(profiles, id, actor)).text));
+
+/** The schema of a profile as reads show it. */
+const shownSchema = Type.Object(
+  {
+    ...profileSchema.properties,
+    profile: profileSchema,
+    metadata: Type.Object({ isActive: Type.Boolean({ description: 'It configures the service' }) }),
+  },
+  {
+    additionalProperties: false,
+    title: 'ShownProfile',
+    description: 'A profile; `profile` is the same once more, for published clients',
+  },
+);
+
+/** The profile, and the members in which published clients read it. */
+const shown: Join<ProfileDoc> = async (doc, { model }) => {
+  const profile = profileDocument(doc);
+  const active = await documentOf(model, activeProfiles, activeProfileId);
+  return { ...profile, profile, metadata: { isActive: active?.id === doc.id } };
+};
 
 const usual = resourceRoutes({
   noun: 'profile',
@@ -32,7 +55,7 @@ export const profileRoutes: AreaRoutes = {
   area: 'profiles',
   prefix: '/profiles',
   routes: [
-    usual.list({ name: 'getProfiles', summary: 'List profiles' }),
+    usual.list({ name: 'getProfiles', summary: 'List profiles', join: shown, answer: listed(shownSchema) }),
     usual.create({
       name: 'createProfile',
       summary: 'Create a profile',
@@ -52,7 +75,7 @@ export const profileRoutes: AreaRoutes = {
       join: active,
       answer: profileSchema,
     }),
-    usual.get({ name: 'getProfile', summary: 'Get a profile' }),
+    usual.get({ name: 'getProfile', summary: 'Get a profile', join: shown, answer: shownSchema }),
     usual.update({
       name: 'updateProfile',
       method: 'put',

@@ -33,6 +33,18 @@ describe('the active profile over HTTP', function () {
     await use({ description: 'One' }, 'one');
     await use({ description: 'Two' }, 'two');
     assert.equal(ok(await service.ask('GET', '/profiles/active')).description, 'Two');
+    const { results } = ok(await service.ask('GET', '/profiles'));
+    const one = ok(await service.ask('GET', '/profiles/one'));
+    assert.deepEqual(
+      [...results, one].map(({ id, profile, metadata }: any) => [id, profile.description, metadata]),
+      [
+        ['one', 'One', { isActive: false }],
+        ['two', 'Two', { isActive: true }],
+        ['one', 'One', { isActive: false }],
+      ],
+    );
+    const { profile, metadata: _, ...members } = one;
+    assert.deepEqual(profile, members, 'what a published client exports is the profile');
     const again = await service.ask('PUT', '/profiles/two/active');
     assert.deepEqual([ok(again).status, again.body.data.id], ['OK', 'two']);
     refused(await service.ask('DELETE', '/profiles/two'), 409);
