@@ -58,6 +58,7 @@ export const jobQueue = (starts: Pick<Starts, 'take' | 'giveBack'>) => {
       if (claimer) serveOne(claimer);
     },
     remove: jobs.remove,
+    has: jobs.has,
     take,
     /** A job that was taken did not begin, because somebody else was faster. */
     giveBack: starts.giveBack,

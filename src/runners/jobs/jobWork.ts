@@ -116,7 +116,6 @@ export const jobWork = ({
   const see = (doc: JobDoc, open: OpenTasksDoc | undefined): void => {
     const { _id: id, claim } = doc;
     if (doc.workflow) tasks.look(doc, open);
-    if (open) measures.see(open);
     const waiting = waitingJobIn(doc);
     if (waiting) queue.add(waiting);
     else queue.remove(id);
@@ -151,6 +150,7 @@ export const jobWork = ({
     times,
     claiming: shared,
     here: { queue, note: here.seen },
+    onOpen: measures.see,
     look: book.look,
     isGone,
   });

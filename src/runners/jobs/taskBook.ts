@@ -11,14 +11,18 @@ import { builtInJobs, type WaitingJob } from './waitingJobs.ts';
 
 type Times = { readonly set: (id: string, time: Held) => void; readonly remove: (id: string) => void };
 
-type Needs = {
-  readonly queue: Pick<JobQueue, 'add' | 'remove'>;
+type Line = Pick<JobQueue, 'add' | 'remove' | 'has'>;
+
+export type TaskBookNeeds = {
+  readonly queue: Line;
   /** The jobs that this node may carry out itself: tasks wait among them, in the same turns. */
-  readonly here: { readonly queue: Pick<JobQueue, 'add' | 'remove'>; readonly note: (work: WorkNow) => void };
+  readonly here: { readonly queue: Line; readonly note: (work: WorkNow) => void };
   /** The leases of workers. */
   readonly leases: Times;
   /** The times at which tasks go on by themselves. */
   readonly timers: Times;
+  /** Called with each run that is open, when it has changed. */
+  readonly onOpen: (id: string, task: OpenTask) => void;
 };
 
 type Job = { readonly doc: JobDoc; readonly tasks: OpenTasksDoc };
@@ -56,15 +60,34 @@ export const isQuiet = ({ open }: OpenTasksDoc): boolean => {
 export type TaskCounts = { readonly waiting: number; readonly claimed: number; readonly people: number };
 
 /** The kind under which an open task counts; undefined: the service holds it, or its job has ended in error. */
-const countedAs = ({ status }: OpenTasksDoc, { to, claim }: OpenTask): keyof TaskCounts | undefined => {
+const countedAs = (status: OpenTasksDoc['status'], { to, claim }: OpenTask): keyof TaskCounts | undefined => {
   if (status === 'error' || !to) return undefined;
   if ('groups' in to) return 'people';
   return claim ? 'claimed' : 'waiting';
 };
 
+/** A run as it was seen last. `line`: where it waits. */
+type Seen = { readonly id: string; readonly task: OpenTask; readonly line: Line | undefined };
+
+/** The runs of a job by their tasks. `about`: what else decides how they wait. */
+type SeenJob = { readonly about: string; readonly status: OpenTasksDoc['status']; readonly runs: Map<string, Seen> };
+
+const aboutOf = ({ doc, tasks: { status } }: Job): string =>
+  JSON.stringify([status, doc.automation, doc.component.name, guardOfJob(doc)]);
+
+const isUnchanged = ({ id, task, line }: Seen, { run, since, due, isRetried, claim }: OpenTask): boolean =>
+  task.run === run &&
+  task.since === since &&
+  task.due === due &&
+  task.isRetried === isRetried &&
+  task.claim?.claim === claim?.claim &&
+  task.claim?.until === claim?.until &&
+  // One that was taken and not claimed waits again.
+  (line === undefined || line.has(id));
+
 /** The open tasks of all jobs that run workflows: those that wait for workers, leases, and times that come by themselves. */
-export const taskBook = ({ queue, here, leases, timers }: Needs) => {
-  const openOf = new Map<string, ReadonlyMap<string, keyof TaskCounts | undefined>>();
+export const taskBook = ({ queue, here, leases, timers, onOpen }: TaskBookNeeds) => {
+  const jobs = new Map<string, SeenJob>();
 
   const forget = (id: string): void => {
     queue.remove(id);
@@ -74,8 +97,9 @@ export const taskBook = ({ queue, here, leases, timers }: Needs) => {
     timers.remove(id);
   };
 
-  const see = (job: Job, id: string, task: OpenTask): void => {
+  const see = (job: Job, id: string, task: OpenTask): Line | undefined => {
     const { status } = job.tasks;
+    onOpen(id, task);
     const waiting = waitingIn(job, id, task);
     const { claim, due, run, to } = task;
     const line = to && 'platform' in to ? here.queue : queue;
@@ -87,23 +111,44 @@ export const taskBook = ({ queue, here, leases, timers }: Needs) => {
     // A paused job goes on with what is due once it is resumed.
     if (due !== null && status === 'running') timers.set(id, { claim: run, until: due });
     else timers.remove(id);
+    return waiting && line;
+  };
+
+  /** Looks at the runs that have changed: a job may have a thousand, of which each event changes few. */
+  const lookAt = (job: Job, before: SeenJob | undefined): void => {
+    const { doc, tasks } = job;
+    const about = aboutOf(job);
+    const runs = before?.runs ?? new Map<string, Seen>();
+    for (const task in tasks.open) {
+      const one = tasks.open[task] as OpenTask;
+      const seen = runs.get(task);
+      if (seen && before?.about === about && isUnchanged(seen, one)) continue;
+      const id = runIdOf({ job: doc._id, task, run: one.run });
+      if (seen && seen.id !== id) forget(seen.id);
+      runs.set(task, { id, task: one, line: see(job, id, one) });
+    }
+    jobs.set(doc._id, { about, status: tasks.status, runs });
   };
 
   return {
     /** A job that runs a workflow, as it is now. */
     look: (doc: JobDoc, tasks: OpenTasksDoc | undefined): void => {
-      const open = Object.entries(tasks?.open ?? {}).map(
-        ([task, one]) => [runIdOf({ job: doc._id, task, run: one.run }), one] as const,
-      );
-      const ids = new Map(open.map(([id, one]) => [id, tasks && countedAs(tasks, one)]));
-      for (const id of openOf.get(doc._id)?.keys() ?? []) if (!ids.has(id)) forget(id);
-      if (ids.size > 0) openOf.set(doc._id, ids);
-      else openOf.delete(doc._id);
-      if (tasks) for (const [id, one] of open) see({ doc, tasks }, id, one);
+      const before = jobs.get(doc._id);
+      for (const [task, { id }] of before?.runs ?? [])
+        if (!tasks || !Object.hasOwn(tasks.open, task)) {
+          forget(id);
+          before?.runs.delete(task);
+        }
+      if (tasks && Object.keys(tasks.open).length > 0) lookAt({ doc, tasks }, before);
+      else jobs.delete(doc._id);
     },
     counts: (): TaskCounts => {
       const counts = { waiting: 0, claimed: 0, people: 0 };
-      for (const ids of openOf.values()) for (const kind of ids.values()) if (kind) counts[kind]++;
+      for (const { status, runs } of jobs.values())
+        for (const { task } of runs.values()) {
+          const kind = countedAs(status, task);
+          if (kind) counts[kind]++;
+        }
       return counts;
     },
   };

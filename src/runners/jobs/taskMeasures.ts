@@ -1,7 +1,7 @@
 import { lruCache } from '@automation-platform/concurrency';
 import { runIdOf } from '../../domain/operations-manager/workflows/runIds.ts';
 import type { OfferedTo, TaskEvent } from '../../domain/operations-manager/workflows/taskStates.ts';
-import type { OpenTasksDoc } from '../../projections/operations-manager/openTasks.ts';
+import type { OpenTask } from '../../projections/operations-manager/openTasks.ts';
 import { type EventNotice, splitStream } from '../../store/event.ts';
 
 /** The party that carries a task out. `engine`: the service holds it; `instant`: it did not have to wait. */
@@ -41,11 +41,9 @@ export const taskMeasures = ({ now, count }: { readonly now: () => number; reado
   };
 
   return {
-    /** To be called with the open tasks of a job: some were offered before this process started. */
-    see: ({ _id: job, open: tasks }: OpenTasksDoc): void => {
-      for (const [task, { run, to, since, isRetried }] of Object.entries(tasks)) {
-        if (!isRetried) begin(runIdOf({ job, task, run }), kindOf(to), Date.parse(since));
-      }
+    /** To be called with runs that are open: some were offered before this process started. */
+    see: (id: string, { to, since, isRetried }: OpenTask): void => {
+      if (!isRetried) begin(id, kindOf(to), Date.parse(since));
     },
     /** To be called with the events of jobs that this node has stored. */
     onOwn: (event: JobEvent): void => {

@@ -9,7 +9,7 @@ import { type Claiming, claiming } from './claiming.ts';
 import { jobQueue } from './jobQueue.ts';
 import { type LeasesNeeds, leases } from './leases.ts';
 import type { Starts } from './starts.ts';
-import { taskBook } from './taskBook.ts';
+import { type TaskBookNeeds, taskBook } from './taskBook.ts';
 
 type Needs = {
   readonly handle: Handle;
@@ -18,7 +18,9 @@ type Needs = {
   readonly times: Omit<LeasesNeeds, 'lapse' | 'longestMs'>;
   readonly claiming: Omit<Claiming<ClaimedTask>, 'kind' | 'queue' | 'look' | 'isGone' | 'events'>;
   /** The work that this node carries out itself. */
-  readonly here: Parameters<typeof taskBook>[0]['here'];
+  readonly here: TaskBookNeeds['here'];
+  /** Called with each run that is open, when it has changed. */
+  readonly onOpen: TaskBookNeeds['onOpen'];
   /** Looks at a job again. */
   readonly look: (job: string) => void;
   /** True if something that a job needs is gone. Then it has ended. */
@@ -31,7 +33,7 @@ const longestTimer = 366 * 86_400_000;
 const about = (operation: string) => ({ actor: platform, operation, requestId: randomUUID() });
 
 /** The work on tasks of jobs that run workflows: those that wait for workers, their leases, and times that come by themselves. */
-export const taskWork = ({ handle, events, starts, times, here, look, isGone, ...needs }: Needs) => {
+export const taskWork = ({ handle, events, starts, times, here, onOpen, look, isGone, ...needs }: Needs) => {
   const queue = jobQueue(starts);
   const claims = leases({
     ...times,
@@ -57,7 +59,7 @@ export const taskWork = ({ handle, events, starts, times, here, look, isGone, ..
     look: (id) => look(kind.jobOf(id)),
     isGone: (id) => isGone(kind.jobOf(id)),
   });
-  const book = taskBook({ queue, here, leases: claims, timers });
+  const book = taskBook({ queue, here, leases: claims, timers, onOpen });
 
   return {
     claim,

@@ -9,7 +9,7 @@ describe('Measures of tasks', () => {
     const tell = (topic: string, data: object) => measures.onOwn({ stream: 'job-j', topic, data });
     const since = new Date(-5000).toISOString();
     const open = { run: 1, to: { groups: ['ops'] }, since, due: null, isRetried: false, claim: null };
-    measures.see({ _id: 'j', open: { p: open } } as unknown as Parameters<typeof measures.see>[0]);
+    measures.see('j.p.1', open);
     tell('taskOffered', { task: 'w', run: 1, to: { worker: { app: 'A', name: 'n', adapter: null } } });
     tell('taskOffered', { task: 'n', run: 1, to: { platform: true } });
     tell('taskStarted', { task: 'd', run: 1 });
