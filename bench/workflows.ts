@@ -215,7 +215,7 @@ export const longJobs = async (): Promise<Findings> => {
 };
 
 const branches = 500;
-const joins = 20;
+const joins = 5;
 
 /** Jobs with many branches: the report after which they are joined. */
 export const joining = async (): Promise<Findings> => {
