@@ -8,10 +8,8 @@ import {
   replace,
   sealProperties,
 } from '../../domain/configuration-manager/adapters.ts';
-import { type Adapter, adapters } from '../../projections/configuration-manager/adapters.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { by, type Kind } from '../engine/kinds.ts';
-import { queryAll } from '../engine/tools.ts';
 import { namingCredentials } from './credentials.ts';
 
 const command = commandsOf(adapter);
@@ -41,9 +39,5 @@ export const deleteAdapter = command({ name: 'deleteAdapter', input: noInput, on
 
 /** Creates the simulated adapter of the first start. */
 export const provideLab = command({ name: 'provideLab', input: noInput, on: 'any', decide: provide });
-
-/** The stored adapters, sorted by name: all, or those that have the device. */
-export const storedAdapters = (tools: Pick<Tools, 'query'>, device?: string): Promise<readonly Adapter[]> =>
-  queryAll(tools, adapters, device === undefined ? undefined : { field: 'device', op: 'equals', value: device });
 
 export const adapterKind: Kind = { of: adapter, restore: { there: by(replaceAdapter), gone: by(createAdapter) } };

@@ -14,6 +14,7 @@ import {
   compareGrades,
   complianceReport,
   followReport,
+  gradeIn,
   type StoredReport,
   storeReport,
   subjectOf,
@@ -113,8 +114,11 @@ const followFormer = async ({ data, position }: Recorded<StoredReport>, tools: T
   const placed = await Promise.all(newest.map(async (id) => ({ id, at: await positionOf(id, tools) })));
   const [before] = placed.filter(({ at }) => at < position).sort((one, other) => other.at - one.at);
   if (!before) return [];
+  const { report: former } = await tools.state(complianceReport, before.id);
   return [
-    { command: compareComplianceGrades, id: data.id, input: { after: before.id } },
+    ...(former && gradeIn(former) === gradeIn(data)
+      ? []
+      : [{ command: compareComplianceGrades, id: data.id, input: { after: before.id } }]),
     { command: followComplianceReport, id: before.id, input: { by: data.id } },
   ];
 };

@@ -30,7 +30,6 @@ import { mayRead } from '../engine/access.ts';
 import { commandsOf, noInput, type Preparing, type Tools } from '../engine/define.ts';
 import { by, type Kind } from '../engine/kinds.ts';
 import { referrerOf } from '../engine/references.ts';
-import { queryAll } from '../engine/tools.ts';
 
 const command = commandsOf(credential);
 
@@ -66,9 +65,9 @@ export const replaceCredential = command({
 const referrersTo = async (name: string, actor: Actor, tools: Tools): Promise<readonly Referrer[]> => {
   const isNamed = (value: unknown): boolean => credentialsIn(value, '').some((one) => one.name === name);
   const referrers: Referrer[] = [];
-  for (const doc of await queryAll(tools, adapters))
+  for (const doc of await tools.all(adapters))
     if (isNamed(doc.properties)) referrers.push(referrerOf(adapters, doc, actor, tools));
-  for (const doc of await queryAll(tools, inventories)) {
+  for (const doc of await tools.all(inventories)) {
     const { nodes } = await tools.state(inventory, doc._id);
     for (const { attributes } of entriesIn(nodes).values())
       if (isNamed(attributes)) {

@@ -16,13 +16,12 @@ import { isSecretName, maskSecrets, openSecrets, sealSecrets } from '../../domai
 import type { ReadModel } from '../../projections/engine/port.ts';
 import { inventories, type NodeDoc, nodes } from '../../projections/inventory-manager/inventories.ts';
 import type { Tools } from '../engine/define.ts';
-import { queryAll } from '../engine/tools.ts';
 import { linesOf } from './deviceConfigurations.ts';
 
 type Variables = Readonly<Record<string, unknown>>;
 
 type Needs = {
-  readonly tools: Pick<Tools, 'query' | 'unseal' | 'mayRead'>;
+  readonly tools: Pick<Tools, 'all' | 'unseal' | 'mayRead'>;
   readonly model: Pick<ReadModel, 'getMany'>;
   readonly devices: {
     readonly seenBy: (actor: Actor) => {
@@ -84,7 +83,7 @@ export const deviceFacts = ({ tools, model, devices }: Pick<Needs, 'tools' | 'mo
     device: string,
     actor: Actor,
   ): Promise<Pick<CheckedDevice, 'attributes'> & Pick<DeviceFacts, 'inventory'>> => {
-    const visible = (await queryAll(tools, inventories)).filter((doc) => tools.mayRead(inventories, doc, actor));
+    const visible = (await tools.all(inventories)).filter((doc) => tools.mayRead(inventories, doc, actor));
     const ids = kind === 'inventory' ? [id] : visible.map(({ _id }) => _id);
     const entries = await model.getMany(
       nodes.collection,

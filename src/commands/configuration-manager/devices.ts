@@ -19,19 +19,26 @@ import { perVersion } from '../../projections/engine/perVersion.ts';
 import type { Page, ReadModel, Where } from '../../projections/engine/port.ts';
 import { type Inventory, inventories, type NodeDoc, nodes } from '../../projections/inventory-manager/inventories.ts';
 import type { Tools } from '../engine/define.ts';
-import { queryAll } from '../engine/tools.ts';
-import { storedAdapters } from './adapters.ts';
 import { credentialSeenBy } from './credentials.ts';
 import { pinOf } from './hostKeys.ts';
 
 type Needs = {
-  readonly tools: Pick<Tools, 'query' | 'mayRead' | 'state'>;
+  readonly tools: Pick<Tools, 'all' | 'query' | 'mayRead' | 'state'>;
   readonly model: Pick<ReadModel, 'getMany' | 'list' | 'version'>;
 };
 
 const pageLength = 1000;
 /** Names alone are cheap. */
 const namesPage = 10_000;
+
+const devicesByName = new WeakMap<Adapter, ReadonlyMap<string, Device>>();
+
+/** The devices of an adapter by name. */
+const devicesIn = (adapter: Adapter): ReadonlyMap<string, Device> => {
+  const all = devicesByName.get(adapter) ?? new Map(adapter.devices.map((device) => [device.name, device]));
+  devicesByName.set(adapter, all);
+  return all;
+};
 
 const ofAdapter = ({ name, type, properties, created }: Adapter, device: Device): KnownDevice => ({
   source: { kind: 'adapter', name, id: name },
@@ -176,7 +183,7 @@ const adapterSource = (adapter: Adapter): Source => ({
  */
 const newSources = ({ tools, model }: Needs) => {
   const seenIn = async <Doc>(of: Projection<Doc>, actor: Actor): Promise<readonly Doc[]> =>
-    (await queryAll(tools, of)).filter((doc) => tools.mayRead(of, doc, actor));
+    (await tools.all(of)).filter((doc) => tools.mayRead(of, doc, actor));
 
   const { nodesPage, namesWhere, named, namesIn } = nodeLists(model);
 
@@ -242,10 +249,9 @@ const newSources = ({ tools, model }: Needs) => {
     /** The sources that know the device, in no particular order. */
     find: async (name: string, actor: Actor): Promise<readonly KnownDevice[]> => {
       const found: KnownDevice[] = [];
-      for (const adapter of await storedAdapters(tools, name)) {
-        if (!tools.mayRead(adapters, adapter, actor)) continue;
-        const device = adapter.devices.find((one) => one.name === name);
-        if (device) found.push(ofAdapter(adapter, device));
+      for (const adapter of await tools.all(adapters)) {
+        const device = devicesIn(adapter).get(name);
+        if (device && tools.mayRead(adapters, adapter, actor)) found.push(ofAdapter(adapter, device));
       }
       const visible = await seenIn(inventories, actor);
       const entries = await model.getMany(

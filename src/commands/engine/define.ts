@@ -50,6 +50,8 @@ export type Tools = {
     where?: Where<NoInfer<Filter>>,
     skip?: number,
   ): Promise<readonly Doc[]>;
+  /** All parsed documents of a collection that has few, sorted by name. All callers share them. */
+  all<Doc>(collection: Collection<Doc>): Promise<readonly Doc[]>;
   /**
    * Finds documents by ids or names, among those whose filter field has the value. Returns one id for each, in the same
    * order; undefined if there is no such document.

@@ -36,9 +36,10 @@ const toolsSince = (position: number, { tools, whenProjected }: Pick<Needs, 'too
       await whenProjected(position);
       return tool(...args);
     };
-  const { find, idsNamed, query, findWithin, count } = tools;
+  const { all, find, idsNamed, query, findWithin, count } = tools;
   return {
     ...tools,
+    all: waiting(all),
     find: waiting(find),
     query: waiting(query),
     findWithin: waiting(findWithin),

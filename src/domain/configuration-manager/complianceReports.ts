@@ -216,7 +216,7 @@ export const subjectOf = ({ deviceName, treeId, version, nodeId, planId, invento
   `${deviceName}\n${JSON.stringify([treeId, version, nodeId, planId, ...(inventory == null ? [] : [inventory])])}`;
 
 /** The grade of a report as changes name it: a device that could not be checked has a grade of its own. */
-const gradeIn = ({ status, grade }: StoredReport): string | null => (status === 'error' ? 'error' : grade);
+export const gradeIn = ({ status, grade }: StoredReport): string | null => (status === 'error' ? 'error' : grade);
 
 /** Each pair of a run has one report: one that is there stays. */
 export const storeReport = (

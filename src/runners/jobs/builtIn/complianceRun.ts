@@ -19,12 +19,16 @@ import {
   type Checks,
   complianceBatch,
 } from '../../../domain/configuration-manager/complianceBatches.ts';
-import { complianceReport, type StoredReport } from '../../../domain/configuration-manager/complianceReports.ts';
+import {
+  type Checked,
+  complianceReport,
+  type StoredReport,
+} from '../../../domain/configuration-manager/complianceReports.ts';
 import { deviceBackup, inventoriesOfSources } from '../../../domain/configuration-manager/deviceBackups.ts';
 import { usualThrottle } from '../../../domain/configuration-manager/planSchemas.ts';
 import { plan } from '../../../domain/configuration-manager/plans.ts';
 import { lastOf, lineAt, linesOf, lineTo, pathOf } from '../../../domain/configuration-manager/treeNodes.ts';
-import { tree, versionOf } from '../../../domain/configuration-manager/trees.ts';
+import { type TreeState, tree, versionOf } from '../../../domain/configuration-manager/trees.ts';
 import type { Actor } from '../../../domain/engine/core.ts';
 import { defined } from '../../../domain/engine/defined.ts';
 import { RequestError } from '../../../domain/engine/requestError.ts';
@@ -61,6 +65,9 @@ const isLimited = ({ devices, device, deviceGroups }: Members): boolean =>
 
 /** A device, or a copy of its configuration, with the nodes that it is checked against. */
 type Target = { readonly device: string; readonly backupId?: string; readonly nodes: readonly BatchNode[] };
+
+/** A node of a tree, as of a revision of the tree. */
+type NodeThen = { readonly state: TreeState; readonly checked: Checked };
 
 const targetsOf = ({ nodes }: BatchStart): readonly Target[] => {
   const byDevice = new Map<string, { readonly device: string; readonly nodes: BatchNode[] }>();
@@ -185,11 +192,14 @@ const complianceStarts = (needs: Pick<Needs, 'tools' | 'model' | 'devices'>) => 
 export const complianceRuns = ({ handle, tools, model, devices, copies, renderer, digest, now }: Needs) => {
   const { planStart, checksStart } = complianceStarts({ tools, model, devices });
 
-  /** The pairs of the run as they were stored when it began. */
-  const beginning = async (run: Run, startOf: (run: Run) => Promise<BatchStart>): Promise<BatchStart> => {
+  /** The pairs of the run as they were stored when it began; `isNew` if it begins now. */
+  const beginning = async (
+    run: Run,
+    startOf: (run: Run) => Promise<BatchStart>,
+  ): Promise<{ readonly batch: BatchStart; readonly isNew: boolean }> => {
     const id = batchOf(run.job);
     const { started: before } = await tools.state(complianceBatch, id);
-    if (before) return before;
+    if (before) return { batch: before, isNew: false };
     await run.step();
     const input = await startOf(run);
     const pairs = input.nodes.reduce((sum, node) => sum + node.devices.length, 0);
@@ -206,7 +216,15 @@ export const complianceRuns = ({ handle, tools, model, devices, copies, renderer
     const ofCopies = inventoriesOfSources(copied.flatMap(({ copy }) => copy?.source ?? []));
     const inventories = [...new Set([...ofDevices, ...ofCopies])];
     await handle(beginComplianceBatch, { ...requestFor(run.started), id, input: { ...input, inventories } });
-    return (await tools.state(complianceBatch, id)).started ?? input;
+    return { batch: (await tools.state(complianceBatch, id)).started ?? input, isNew: true };
+  };
+
+  const readNode = async ({ treeId, version: name, nodeId, revision }: BatchNode): Promise<NodeThen> => {
+    const { state } = await tools.version(tree, treeId, revision);
+    const version = versionOf(state, name);
+    const line = lineTo(version.root, nodeId);
+    if (!line) throw new Error('The version has no such node any more');
+    return { state, checked: { treeId, version, line } };
   };
 
   const runWith =
@@ -214,7 +232,7 @@ export const complianceRuns = ({ handle, tools, model, devices, copies, renderer
     async (run) => {
       const { job, started, signal, step } = run;
       const batchId = batchOf(job);
-      const batch = await beginning(run, startOf);
+      const { batch, isNew } = await beginning(run, startOf);
       const inventories = new Set<string>();
       const nameInventory = (id: string): void => {
         inventories.add(id);
@@ -264,13 +282,21 @@ export const complianceRuns = ({ handle, tools, model, devices, copies, renderer
         throw new RequestError('not_found', 'The copy is not there any more');
       };
 
+      const nodesThen = new Map<BatchNode, Promise<NodeThen>>();
+      /** The node as it was when the run began. */
+      const nodeThen = (node: BatchNode): Promise<NodeThen> => {
+        const found = nodesThen.get(node) ?? readNode(node);
+        nodesThen.set(node, found);
+        return found;
+      };
+
       /** Reads the device once, for all nodes that have no report on it yet. */
       const checkDevice = async (target: Target): Promise<void> => {
         let configuration: string | { readonly reason: string } | undefined;
         let facts: DeviceFacts | undefined;
         for (const node of target.nodes) {
           const id = reportId(target, node);
-          const { report: before } = await tools.state(complianceReport, id);
+          const { report: before } = isNew ? {} : await tools.state(complianceReport, id);
           if (before) {
             count(before);
             continue;
@@ -281,19 +307,16 @@ export const complianceRuns = ({ handle, tools, model, devices, copies, renderer
           signal.throwIfAborted();
           facts ??= await factsOf(target, actor);
           const { device, inventory = null } = facts;
-          const { state } = await tools.version(tree, node.treeId, node.revision);
-          const version = versionOf(state, node.version);
-          const line = lineTo(version.root, node.nodeId);
-          if (!line) throw new Error('The version has no such node any more');
+          const { state, checked } = await nodeThen(node);
           const subject = { device, configuration, timestamp: new Date(now()).toISOString() };
-          const report = await checks.check(state, { treeId: node.treeId, version, line }, subject, {
+          const report = await checks.check(state, checked, subject, {
             variables: node.variables as Members | undefined,
             grading: batch.grading,
           });
           const { backupId } = target;
           const input = { ...report, id, batchId, planId: batch.plan, inventory, ...defined({ backupId }) };
           signal.throwIfAborted();
-          await handle(storeComplianceReport, { ...requestFor(started), id, input });
+          await handle(storeComplianceReport, { ...requestFor(started), id, input, fresh: true, background: true });
           count(input);
         }
       };
