@@ -29,6 +29,8 @@ type Needs = {
   readonly own?: () => readonly string[];
 };
 
+const freshMs = 1000;
+
 const interfaceAddresses = (): readonly string[] =>
   Object.values(networkInterfaces()).flatMap((some = []) => some.map(({ address }) => address));
 
@@ -44,10 +46,20 @@ export const outbound = ({
     return family ? [{ address: host, family }] : resolve(host);
   };
 
-  /** The addresses of the stores and of this machine. Connections must not lead there, nor to those in `local`. */
-  const kept = async (): Promise<ReadonlySet<string>> => {
+  const findKept = async (): Promise<ReadonlySet<string>> => {
     const ofStores = await Promise.all(stores.map((store) => addressesOf(store).catch(() => [])));
     return new Set([...ofStores.flat().map(({ address }) => address), ...own()].flatMap(formsOf));
+  };
+
+  let found: ReturnType<typeof findKept> | undefined;
+  /**
+   * The addresses of the stores and of this machine, as of the last second. Connections must not lead there, nor to those in
+   * `local`.
+   */
+  const kept = (): ReturnType<typeof findKept> => {
+    if (!found) setTimeout(() => (found = undefined), freshMs).unref();
+    found ??= findKept();
+    return found;
   };
 
   return {
