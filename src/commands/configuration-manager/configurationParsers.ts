@@ -86,6 +86,15 @@ export const configurationParserKind: Kind = {
   restore: { there: by(updateConfigurationParser), gone: by(createConfigurationParser) },
 };
 
+/** The parser of a type of devices as it is now, as a member of a comparison; none for types that are built in or unknown. */
+const parserOf = async (deviceType: string, tools: Pick<Tools, 'query'>): Promise<{ readonly parser?: Parser }> => {
+  if (deviceType === '' || isBuiltInType(deviceType)) return {};
+  const [parser] = await tools.query(configurationParsers, { field: 'name', op: 'equals', value: deviceType });
+  if (!parser) return {};
+  const { template, lexRules } = parser;
+  return { parser: { template, lexRules: lexRules as readonly LexRule[] } }; // pairs, which the type of events does not say
+};
+
 /** Makes work on golden texts and configurations that adds the parser of the type of devices, as it is now, to what it is told. */
 export const parsing =
   (tools: Pick<Tools, 'query'>) =>
@@ -94,15 +103,3 @@ export const parsing =
   ) =>
   async (run: Run, evaluation: Evaluation): Promise<Result> =>
     work({ ...run, ...(await parserOf(run.deviceType, tools)) }, evaluation);
-
-/** The parser of a type of devices as it is now, as a member of a comparison; none for types that are built in or unknown. */
-export const parserOf = async (
-  deviceType: string,
-  tools: Pick<Tools, 'query'>,
-): Promise<{ readonly parser?: Parser }> => {
-  if (deviceType === '' || isBuiltInType(deviceType)) return {};
-  const [parser] = await tools.query(configurationParsers, { field: 'name', op: 'equals', value: deviceType });
-  if (!parser) return {};
-  const { template, lexRules } = parser;
-  return { parser: { template, lexRules: lexRules as readonly LexRule[] } }; // pairs, which the type of events does not say
-};

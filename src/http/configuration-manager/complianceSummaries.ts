@@ -1,9 +1,10 @@
-import { addTotals, type Grading, gradeOf, noTotals, remedyOf } from '@automation-platform/configurations';
+import { addTotals, type Grading, gradeOf, noTotals, type Parser, remedyOf } from '@automation-platform/configurations';
 import { type Static, Type } from 'typebox';
-import { parserOf } from '../../commands/configuration-manager/configurationParsers.ts';
+import { parsing } from '../../commands/configuration-manager/configurationParsers.ts';
+import type { Tools } from '../../commands/engine/define.ts';
 import { perRevision } from '../../commands/engine/perRevision.ts';
 import { perTools } from '../../commands/engine/perTools.ts';
-import { reportSchema } from '../../domain/configuration-manager/complianceReports.ts';
+import { reportSchema, type StoredReport } from '../../domain/configuration-manager/complianceReports.ts';
 import { gradingSchema } from '../../domain/configuration-manager/planSchemas.ts';
 import { refuseGrading } from '../../domain/configuration-manager/plans.ts';
 import { lastOf, lineAt } from '../../domain/configuration-manager/treeNodes.ts';
@@ -264,6 +265,14 @@ const proposed = Type.Array(
   }),
 );
 
+type Broken = Pick<StoredReport, 'issues' | 'deviceType'> & { readonly parser?: Parser };
+
+/** Lines of a type with a parser are written in the form of the parser's template. */
+const remedyWith = (tools: Pick<Tools, 'query'>) =>
+  parsing(tools)(async ({ issues, deviceType, parser }: Broken, _: undefined) =>
+    remedyOf({ issues, deviceType: parser?.template ?? deviceType }),
+  );
+
 const remediation = actionRoute({
   name: 'proposeRemediation',
   method: 'post',
@@ -286,12 +295,8 @@ const remediation = actionRoute({
   run: async ({ params, actor }, { entryById, tools }) => {
     const report = documentIn(complianceReports, await entryById(complianceReports, params.id, actor));
     if (report.status === 'error') throw new RequestError('conflict', 'The device was not compared', { path: '/id' });
-    // Lines of a type with a parser are written in the form of the parser's template.
-    const { parser } = await parserOf(report.deviceType, tools);
-    const deviceType = parser?.template ?? report.deviceType;
-    return {
-      body: { ...remedyOf({ issues: report.issues, deviceType }), ...defined({ truncated: report.truncated }) },
-    };
+    const { issues, deviceType, truncated } = report;
+    return { body: { ...(await remedyWith(tools)({ issues, deviceType }, undefined)), ...defined({ truncated }) } };
   },
 });
 

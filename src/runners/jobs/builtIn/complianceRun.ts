@@ -28,7 +28,7 @@ import { deviceBackup, inventoriesOfSources } from '../../../domain/configuratio
 import { usualThrottle } from '../../../domain/configuration-manager/planSchemas.ts';
 import { plan } from '../../../domain/configuration-manager/plans.ts';
 import { lastOf, lineAt, linesOf, lineTo, pathOf } from '../../../domain/configuration-manager/treeNodes.ts';
-import { type TreeState, tree, versionOf } from '../../../domain/configuration-manager/trees.ts';
+import { tree, versionOf } from '../../../domain/configuration-manager/trees.ts';
 import type { Actor } from '../../../domain/engine/core.ts';
 import { defined } from '../../../domain/engine/defined.ts';
 import { RequestError } from '../../../domain/engine/requestError.ts';
@@ -66,8 +66,23 @@ const isLimited = ({ devices, device, deviceGroups }: Members): boolean =>
 /** A device, or a copy of its configuration, with the nodes that it is checked against. */
 type Target = { readonly device: string; readonly backupId?: string; readonly nodes: readonly BatchNode[] };
 
-/** A node of a tree, as of a revision of the tree. */
-type NodeThen = { readonly state: TreeState; readonly checked: Checked };
+/** Reads nodes of trees as they were when the run began, each once. */
+const nodesThen = (tools: Pick<Tools, 'version'>) => {
+  const read = async ({ treeId, version: name, nodeId, revision }: BatchNode) => {
+    const { state } = await tools.version(tree, treeId, revision);
+    const version = versionOf(state, name);
+    const line = lineTo(version.root, nodeId);
+    if (!line) throw new Error('The version has no such node any more');
+    const checked: Checked = { treeId, version, line };
+    return { state, checked };
+  };
+  const all = new Map<BatchNode, ReturnType<typeof read>>();
+  return (node: BatchNode): ReturnType<typeof read> => {
+    const found = all.get(node) ?? read(node);
+    all.set(node, found);
+    return found;
+  };
+};
 
 const targetsOf = ({ nodes }: BatchStart): readonly Target[] => {
   const byDevice = new Map<string, { readonly device: string; readonly nodes: BatchNode[] }>();
@@ -219,14 +234,6 @@ export const complianceRuns = ({ handle, tools, model, devices, copies, renderer
     return { batch: (await tools.state(complianceBatch, id)).started ?? input, isNew: true };
   };
 
-  const readNode = async ({ treeId, version: name, nodeId, revision }: BatchNode): Promise<NodeThen> => {
-    const { state } = await tools.version(tree, treeId, revision);
-    const version = versionOf(state, name);
-    const line = lineTo(version.root, nodeId);
-    if (!line) throw new Error('The version has no such node any more');
-    return { state, checked: { treeId, version, line } };
-  };
-
   const runWith =
     (startOf: (run: Run) => Promise<BatchStart>): Operation =>
     async (run) => {
@@ -282,13 +289,7 @@ export const complianceRuns = ({ handle, tools, model, devices, copies, renderer
         throw new RequestError('not_found', 'The copy is not there any more');
       };
 
-      const nodesThen = new Map<BatchNode, Promise<NodeThen>>();
-      /** The node as it was when the run began. */
-      const nodeThen = (node: BatchNode): Promise<NodeThen> => {
-        const found = nodesThen.get(node) ?? readNode(node);
-        nodesThen.set(node, found);
-        return found;
-      };
+      const nodeThen = nodesThen(tools);
 
       /** Reads the device once, for all nodes that have no report on it yet. */
       const checkDevice = async (target: Target): Promise<void> => {
