@@ -102,8 +102,11 @@ const newestOn = async ({ inventory = null, ...report }: StoredReport, tools: To
   return [...newest, ...states.flatMap(({ report: one }) => (one && one.inventory === undefined ? one.id : []))];
 };
 
-const positionOf = async (id: string, { events }: Tools): Promise<number> =>
-  (await events(complianceReport, id, 0))[0]?.position ?? 0;
+/** The position at which a report was stored: that of the first event of its stream. */
+const positionOf = async (id: string, { version, events }: Tools): Promise<number> => {
+  const { revision, position } = await version(complianceReport, id);
+  return revision === 0 ? position : ((await events(complianceReport, id, 0))[0]?.position ?? 0);
+};
 
 /**
  * Each report takes the place of the one before it on its subject. The order is that of the log, so that two runs at once
@@ -111,7 +114,8 @@ const positionOf = async (id: string, { events }: Tools): Promise<number> =>
  */
 const followFormer = async ({ data, position }: Recorded<StoredReport>, tools: Tools): Promise<readonly Next[]> => {
   const newest = await newestOn(data, tools);
-  const placed = await Promise.all(newest.map(async (id) => ({ id, at: await positionOf(id, tools) })));
+  const others = newest.filter((id) => id !== data.id);
+  const placed = await Promise.all(others.map(async (id) => ({ id, at: await positionOf(id, tools) })));
   const [before] = placed.filter(({ at }) => at < position).sort((one, other) => other.at - one.at);
   if (!before) return [];
   const { report: former } = await tools.state(complianceReport, before.id);

@@ -17,12 +17,15 @@ export type Tools = {
    * is deleted keeps its access lists.
    */
   stateForRights<S>(aggregate: Aggregate<S>, id: string): Promise<S>;
-  /** The state of another stream as of a revision of it; without one, as of the last, which is -1 if there is no stream. */
+  /**
+   * The state of another stream as of a revision of it; without one, as of the last, which is -1 if there is no stream.
+   * `position`: that of the event at this revision.
+   */
   version<S>(
     aggregate: Aggregate<S>,
     id: string,
     revision?: number,
-  ): Promise<{ readonly state: S; readonly revision: number }>;
+  ): Promise<{ readonly state: S; readonly revision: number; readonly position: number }>;
   /** The events of another stream up to a revision, from the first or from `from` on. */
   events(aggregate: Aggregate, id: string, last: number, from?: number): Promise<readonly Recorded[]>;
   /** The access list of the resource that this one follows, as of now, for a use; undefined: it follows none. */

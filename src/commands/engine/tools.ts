@@ -83,8 +83,10 @@ export const commandTools = ({ model, streams, caughtUp, rest }: Needs): Tools =
     },
     version: async <S>({ category }: Aggregate<S>, id: string, at?: number) => {
       const stream = `${category}-${id}`;
-      const { state, revision } = await (at === undefined ? streams.refresh(stream) : streams.asOf(stream, at));
-      return { state: state as S, revision }; // this aggregate has folded the stream
+      const { state, revision, position } = await (at === undefined
+        ? streams.refresh(stream)
+        : streams.asOf(stream, at));
+      return { state: state as S, revision, position }; // this aggregate has folded the stream
     },
     events: ({ category }, id, last, from = 0) => streams.events(`${category}-${id}`, from, last),
     mayRead: ({ guard }, doc, actor) => {

@@ -1,4 +1,4 @@
-import { runAtOnce } from '@automation-platform/concurrency';
+import { runAtOnce, turns } from '@automation-platform/concurrency';
 import { addTotals, gradeOf, noTotals } from '@automation-platform/configurations';
 import { isObject, type Members } from '@automation-platform/json';
 import {
@@ -230,8 +230,9 @@ export const complianceRuns = ({ handle, tools, model, devices, copies, renderer
     );
     const ofCopies = inventoriesOfSources(copied.flatMap(({ copy }) => copy?.source ?? []));
     const inventories = [...new Set([...ofDevices, ...ofCopies])];
-    await handle(beginComplianceBatch, { ...requestFor(run.started), id, input: { ...input, inventories } });
-    return { batch: (await tools.state(complianceBatch, id)).started ?? input, isNew: true };
+    const begin = { ...requestFor(run.started), id, input: { ...input, inventories } };
+    const { changed: isNew } = await handle(beginComplianceBatch, begin);
+    return { batch: (await tools.state(complianceBatch, id)).started ?? input, isNew };
   };
 
   const runWith =
@@ -280,8 +281,9 @@ export const complianceRuns = ({ handle, tools, model, devices, copies, renderer
         return { device: { ...found.device, ...defined({ ostype }) }, ...defined({ inventory: own }) };
       };
 
-      /** The configuration of a device as it is, or that of its copy. */
+      /** The configuration of a device as it is, or that of its copy. Many may answer at once: each goes on in its turn. */
       const textOf = async ({ device, backupId }: Target, actor: Actor): Promise<string> => {
+        await turn();
         if (backupId === undefined)
           return devices.seenBy(actor).calls(started.metadata.traceparent, signal).configuration(device);
         const doc = await tools.shown(deviceBackups, backupId);
@@ -290,6 +292,7 @@ export const complianceRuns = ({ handle, tools, model, devices, copies, renderer
       };
 
       const nodeThen = nodesThen(tools);
+      const turn = turns();
 
       /** Reads the device once, for all nodes that have no report on it yet. */
       const checkDevice = async (target: Target): Promise<void> => {
@@ -303,7 +306,7 @@ export const complianceRuns = ({ handle, tools, model, devices, copies, renderer
             continue;
           }
           const actor = await step();
-          configuration ??= await orReason(() => textOf(target, actor));
+          configuration ??= await orReason(() => textOf(target, actor)).finally(turn);
           // A call that was broken off says nothing of the device.
           signal.throwIfAborted();
           facts ??= await factsOf(target, actor);
