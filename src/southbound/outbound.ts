@@ -46,19 +46,19 @@ export const outbound = ({
     return family ? [{ address: host, family }] : resolve(host);
   };
 
-  const findKept = async (): Promise<ReadonlySet<string>> => {
+  const findOwnAddresses = async (): Promise<ReadonlySet<string>> => {
     const ofStores = await Promise.all(stores.map((store) => addressesOf(store).catch(() => [])));
     return new Set([...ofStores.flat().map(({ address }) => address), ...own()].flatMap(formsOf));
   };
 
-  let found: ReturnType<typeof findKept> | undefined;
+  let found: ReturnType<typeof findOwnAddresses> | undefined;
   /**
    * The addresses of the stores and of this machine, as of the last second. Connections must not lead there, nor to those in
    * `local`.
    */
-  const kept = (): ReturnType<typeof findKept> => {
+  const ownAddresses = (): ReturnType<typeof findOwnAddresses> => {
     if (!found) setTimeout(() => (found = undefined), freshMs).unref();
-    found ??= findKept();
+    found ??= findOwnAddresses();
     return found;
   };
 
@@ -70,7 +70,7 @@ export const outbound = ({
     addresses: async (host: string): Promise<readonly LookupAddress[]> => {
       const found = await addressesOf(host);
       if (allowed.hosts.has(host.toLowerCase())) return found;
-      const ours = await kept();
+      const ours = await ownAddresses();
       const refused = (form: string): boolean =>
         (within(local, form) || ours.has(form)) && !within(allowed.addresses, form);
       const good = found.filter(({ address }) => {

@@ -121,10 +121,10 @@ export const taskBook = ({ queue, here, leases, timers, onOpen }: TaskBookNeeds)
     const runs = before?.runs ?? new Map<string, Seen>();
     for (const task in tasks.open) {
       const one = tasks.open[task] as OpenTask;
-      const seen = runs.get(task);
-      if (seen && before?.about === about && isUnchanged(seen, one)) continue;
+      const former = runs.get(task);
+      if (former && before?.about === about && isUnchanged(former, one)) continue;
       const id = runIdOf({ job: doc._id, task, run: one.run });
-      if (seen && seen.id !== id) forget(seen.id);
+      if (former && former.id !== id) forget(former.id);
       runs.set(task, { id, task: one, line: see(job, id, one) });
     }
     jobs.set(doc._id, { about, status: tasks.status, runs });
