@@ -5,9 +5,12 @@ import { mappings } from './kinds.ts';
 import { writeLog } from './logs.ts';
 import { type Service, startService, temporary } from './processes.ts';
 
-/** Waits until the service says it is ready; asks every 5 ms. */
+/**
+ * Waits until the service says it is ready; asks every 5 ms. Each time on a connection of its own: a service that comes back
+ * from 5 s without a turn closes those that rested, also under a question.
+ */
 export const ready = async (url: string): Promise<void> => {
-  while ((await fetch(`${url}/health/ready`)).status !== 200)
+  while ((await fetch(`${url}/health/ready`, { headers: { Connection: 'close' } })).status !== 200)
     await new Promise((resolve) => {
       setTimeout(resolve, 5);
     });

@@ -33,6 +33,17 @@ describe('Texts of golden configurations', () => {
     });
   const spec = async (configId: string) => ok(await service.ask('GET', `${manager}/config_specs/${configId}`));
 
+  it('are compared within a second of processor time; beyond it the report is an error, and the next check is carried out', async () => {
+    const { id } = await make('Slow');
+    ok(await put(id, 'base', Array.from({ length: 199 }, (_, i) => `{/a${i}/} x`).join('\n')));
+    const configuration = Array.from({ length: 200_000 }, (_, i) => `line ${i}`).join('\n');
+    const slow = ok(await check(id, { configuration }));
+    assert.deepEqual([slow.status, slow.score, slow.grade, slow.totals.passes], ['error', null, null, 0]);
+    assert.match(slow.reason, /takes longer than 1000 ms/);
+    const next = ok(await check(id, { configuration: 'a7 x\n' }));
+    assert.deepEqual([next.status, next.totals.passes], ['complete', 1]);
+  });
+
   it('are made from a configuration, which they fit, and written as one', async () => {
     const { id } = await make('Generated');
     const nativeConfig = 'hostname r1\nbanner motd ^C\n {{ x }}\n^C\ninterface Gi0/1\n no shutdown\n!\nline {/ vty\n';
