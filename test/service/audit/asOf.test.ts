@@ -100,6 +100,12 @@ describe('reads as of an earlier time', () => {
     assert.equal(changing.status, 400);
   });
 
+  it('needs a login', async () => {
+    const nobody = service.as(null);
+    for (const path of ['/customization/banner', '/operations-manager/automations'])
+      assert.equal((await nobody('GET', `${path}?asOf=1`)).status, 401, path);
+  });
+
   it('rows of POST that only read take it too', async () => {
     const made = await service.ask('POST', '/configuration_manager/compliance_plans', { name: 'plan' });
     assert.equal(made.status, 200, made.text);
