@@ -32,7 +32,7 @@ const shownSchema = Type.Object(
 );
 
 /** The profile, and the members in which published clients read it. */
-const withProfile: Join<ProfileDoc> = async (doc, { model }) => {
+const withClientMembers: Join<ProfileDoc> = async (doc, { model }) => {
   const profile = profileDocument(doc);
   const active = await documentOf(model, activeProfiles, activeProfileId);
   return { ...profile, profile, metadata: { isActive: active?.id === doc.id } };
@@ -55,7 +55,7 @@ export const profileRoutes: AreaRoutes = {
   area: 'profiles',
   prefix: '/profiles',
   routes: [
-    usual.list({ name: 'getProfiles', summary: 'List profiles', join: withProfile, answer: listed(shownSchema) }),
+    usual.list({ name: 'getProfiles', summary: 'List profiles', join: withClientMembers, answer: listed(shownSchema) }),
     usual.create({
       name: 'createProfile',
       summary: 'Create a profile',
@@ -75,7 +75,7 @@ export const profileRoutes: AreaRoutes = {
       join: active,
       answer: profileSchema,
     }),
-    usual.get({ name: 'getProfile', summary: 'Get a profile', join: withProfile, answer: shownSchema }),
+    usual.get({ name: 'getProfile', summary: 'Get a profile', join: withClientMembers, answer: shownSchema }),
     usual.update({
       name: 'updateProfile',
       method: 'put',

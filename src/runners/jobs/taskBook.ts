@@ -66,16 +66,16 @@ const countedAs = (status: OpenTasksDoc['status'], { to, claim }: OpenTask): key
   return claim ? 'claimed' : 'waiting';
 };
 
-/** A run as it was seen last. `line`: where it waits. */
-type Seen = { readonly id: string; readonly task: OpenTask; readonly line: Line | undefined };
+/** A run as it was looked at last. `line`: where it waits. */
+type OpenRun = { readonly id: string; readonly task: OpenTask; readonly line: Line | undefined };
 
 /** The runs of a job by their tasks. `about`: what else decides how they wait. */
-type SeenJob = { readonly about: string; readonly status: OpenTasksDoc['status']; readonly runs: Map<string, Seen> };
+type JobRuns = { readonly about: string; readonly status: OpenTasksDoc['status']; readonly runs: Map<string, OpenRun> };
 
 const aboutOf = ({ doc, tasks: { status } }: Job): string =>
   JSON.stringify([status, doc.automation, doc.component.name, guardOfJob(doc)]);
 
-const isUnchanged = ({ id, task, line }: Seen, { run, since, due, isRetried, claim }: OpenTask): boolean =>
+const isUnchanged = ({ id, task, line }: OpenRun, { run, since, due, isRetried, claim }: OpenTask): boolean =>
   task.run === run &&
   task.since === since &&
   task.due === due &&
@@ -87,7 +87,7 @@ const isUnchanged = ({ id, task, line }: Seen, { run, since, due, isRetried, cla
 
 /** The open tasks of all jobs that run workflows: those that wait for workers, leases, and times that come by themselves. */
 export const taskBook = ({ queue, here, leases, timers, onOpen }: TaskBookNeeds) => {
-  const jobs = new Map<string, SeenJob>();
+  const jobs = new Map<string, JobRuns>();
 
   const forget = (id: string): void => {
     queue.remove(id);
@@ -115,16 +115,16 @@ export const taskBook = ({ queue, here, leases, timers, onOpen }: TaskBookNeeds)
   };
 
   /** Looks at the runs that have changed: a job may have a thousand, of which each event changes few. */
-  const lookAt = (job: Job, before: SeenJob | undefined): void => {
+  const lookAt = (job: Job, before: JobRuns | undefined): void => {
     const { doc, tasks } = job;
     const about = aboutOf(job);
-    const runs = before?.runs ?? new Map<string, Seen>();
+    const runs = before?.runs ?? new Map<string, OpenRun>();
     for (const task in tasks.open) {
       const one = tasks.open[task] as OpenTask;
-      const former = runs.get(task);
-      if (former && before?.about === about && isUnchanged(former, one)) continue;
+      const earlier = runs.get(task);
+      if (earlier && before?.about === about && isUnchanged(earlier, one)) continue;
       const id = runIdOf({ job: doc._id, task, run: one.run });
-      if (former && former.id !== id) forget(former.id);
+      if (earlier && earlier.id !== id) forget(earlier.id);
       runs.set(task, { id, task: one, line: see(job, id, one) });
     }
     jobs.set(doc._id, { about, status: tasks.status, runs });
