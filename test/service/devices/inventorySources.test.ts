@@ -188,6 +188,7 @@ describe('Sources of inventories', () => {
       refused(await sync('Wrong', { source }), 400, path);
       refused(await service.ask('PUT', `${area}/Wrong/source`, source), 400);
     }
+    refused(await sync('Wrong', csv('x'.repeat(100 * 1024 * 1024))), 413, /too_large/);
     refused(await sync('Wrong'), 409, /no source/);
     refused(await sync('None', csv('name\na')), 404);
     refused(await people.reader('POST', `${area}/Wrong/sync`, csv('name\na')), 403);
@@ -243,14 +244,14 @@ describe('Sources of inventories', () => {
     assert.deepEqual(variables.removed, ['n8', 'n9']);
   });
 
-  it('take 1,200 hosts of the real ansible-inventory, with their groups and the groups of these', async function () {
+  it('take 5,000 hosts of the real ansible-inventory, with their groups and the groups of these', async function () {
     const folder = temporaryFolder();
     try {
       const hosts = (from: number) =>
-        Array.from({ length: 600 }, (_, n) => `h${from + n} ansible_host=198.51.100.${n % 250} rack=r${n % 40}`);
+        Array.from({ length: 2500 }, (_, n) => `h${from + n} ansible_host=198.51.100.${n % 250} rack=r${n % 40}`);
       writeFileSync(
         join(folder, 'hosts'),
-        `[fra]\n${hosts(0).join('\n')}\n[bonn]\n${hosts(600).join('\n')}\n[sites:children]\nfra\nbonn\n` +
+        `[fra]\n${hosts(0).join('\n')}\n[bonn]\n${hosts(2500).join('\n')}\n[sites:children]\nfra\nbonn\n` +
           '[sites:vars]\nansible_network_os=cisco.ios.ios\nansible_password=very secret\n[all:vars]\nntp=192.0.2.1\n',
       );
       let text: string;
@@ -264,20 +265,20 @@ describe('Sources of inventories', () => {
       const id = await make('Ansible');
       const { status, variables, error } = await synced('Ansible', { source: { type: 'ansible', text } });
       assert.equal(status, 'complete', JSON.stringify(error));
-      assert.deepEqual([variables.counts.added, variables.added.length], [1200, 1000]);
+      assert.deepEqual([variables.counts.added, variables.added.length], [5000, 1000]);
       const nodes = await nodesOf('Ansible');
-      assert.equal(nodes.length, 1200);
-      const { attributes, tags } = nodes.find(({ name }) => name === 'h601');
+      assert.equal(nodes.length, 5000);
+      const { attributes, tags } = nodes.find(({ name }) => name === 'h2501');
       assert.deepEqual(
         [attributes.ansible_host, attributes.rack, attributes.ntp, attributes.ansible_password, tags],
         ['198.51.100.1', 'r1', '192.0.2.1', '********', ['bonn', 'sites']],
       );
       const found = ok(
-        await service.ask('POST', '/configuration_manager/devices', { options: { filter: { name: 'h601' } } }),
+        await service.ask('POST', '/configuration_manager/devices', { options: { filter: { name: 'h2501' } } }),
       );
       assert.deepEqual([found.list[0].ostype, found.list[0].host], ['cisco.ios.ios', '198.51.100.1']);
       const added = (await eventsOf(id)).filter(({ topic }) => topic === 'nodesAdded');
-      assert.equal(added.length, 2, 'an event holds 1,000 nodes');
+      assert.equal(added.length, 5, 'an event holds 1,000 nodes');
       assert.deepEqual((await synced('Ansible', { source: { type: 'ansible', text } })).variables.counts.changed, 0);
     } finally {
       rmSync(folder, { recursive: true });
