@@ -42,7 +42,7 @@ type Rendered =
 /** How a work ends. */
 export type Outcome = Rendered | Evaluated;
 
-/** A message of the engine: that it can take work, then the templates that it lacks, and one outcome for each work. */
+/** The words of the engine: `ready` once it can take work, then the templates that it wants, and one outcome for each work. */
 type Said = 'ready' | Wants | Outcome;
 
 /** `usedMs`: the processor time of the engine since its start, in milliseconds. */
