@@ -43,6 +43,9 @@ export const sessionsOfWork = (all: KeptSessions): KeptSessions & { readonly end
     keep: (...one) => {
       end();
       last = one;
+      // A session that is never used again ends with its call.
+      const [, , ms] = one;
+      if (ms <= 0) end();
     },
     end,
   };
