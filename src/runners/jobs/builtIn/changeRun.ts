@@ -268,7 +268,10 @@ export const changeRun = (needs: Needs): Operation => {
     }
     const totals = await end();
     const faults = totals.failed + totals.unknown + totals.notSent;
-    if (faults > 0) throw new RunEnded(`${faults} devices did not take it, or it is not known`, { totals });
+    if (faults > 0)
+      throw new RunEnded(`${faults} ${faults === 1 ? 'device' : 'devices'} did not take it, or it is not known`, {
+        totals,
+      });
     return { totals };
   };
 };
