@@ -7,7 +7,7 @@ import { retirementLock } from '../../domain/engine/retirement.ts';
 import { faultsInTheOpen, maskSecrets, sealSecrets } from '../../domain/engine/secretFields.ts';
 import { claimInput, claimNumber, heartbeatSchema } from '../../domain/operations-manager/jobClaims.ts';
 import { hasEnded, type JobState, job } from '../../domain/operations-manager/jobs.ts';
-import { decideTasks, goOn, goOnInBackground, type JobWork } from '../../domain/operations-manager/jobWorkflows.ts';
+import { decideTasks, goOn, type JobWork } from '../../domain/operations-manager/jobWorkflows.ts';
 import { outcomeMembers, taskFinishSchema } from '../../domain/operations-manager/taskSchemas.ts';
 import type { Outcome } from '../../domain/operations-manager/workflows/controlTasks.ts';
 import { formOfTask, outputsOfPerson } from '../../domain/operations-manager/workflows/peopleTasks.ts';
@@ -234,7 +234,7 @@ const advanceJob = command({
   input: Type.Object({}),
   on: 'any',
   prepare: async (request, tools) => ({ work: await workOf(request, tools) }),
-  decide: (state, _, { refs: { work } }) => goOnInBackground(state, work),
+  decide: (state, _, { refs: { work } }) => goOn(state, work),
 });
 
 /** Moves of one job are open to all who may see it. */

@@ -1,6 +1,6 @@
 import type { Event } from '../engine/core.ts';
 import { type Fault, RequestError } from '../engine/requestError.ts';
-import { advance, mostInBackground } from './workflows/advance.ts';
+import { advance } from './workflows/advance.ts';
 import type { Work } from './workflows/taskOutcomes.ts';
 import { type FollowingEvent, foldTasks, type TaskStates } from './workflows/taskStates.ts';
 
@@ -59,15 +59,11 @@ export const decideTasks = (
   return events.length === 0 ? [] : withFollowing(work, tasks, events);
 };
 
-/** The service goes on with a job: a time has come. `most`: how many events are enough. */
-export const goOn = ({ tasks }: OfJob, work: JobWork | undefined, most?: number): readonly FollowingEvent[] => {
+/** The service goes on with a job: there was more to do than one decision does, or a time has come. */
+export const goOn = ({ tasks }: OfJob, work: JobWork | undefined): readonly FollowingEvent[] => {
   if (!tasks || !work) return [];
-  return 'broken' in work ? brokenEnd(work, tasks) : advance(work, tasks, most).events;
+  return 'broken' in work ? brokenEnd(work, tasks) : advance(work, tasks).events;
 };
-
-/** The same in the background: there was more to do than one decision does. */
-export const goOnInBackground = (job: OfJob, work: JobWork | undefined): readonly FollowingEvent[] =>
-  goOn(job, work, mostInBackground);
 
 /** Throws `conflict` if the job runs a workflow: then its tasks are claimed and reported, not the job. */
 export const refuseAsWhole = ({ tasks }: OfJob): void => {

@@ -75,7 +75,7 @@ export const profileRoutes: AreaRoutes = {
       join: active,
       answer: profileSchema,
     }),
-    usual.get({ name: 'getProfile', summary: 'Get a profile', join: withClientMembers, answer: shownSchema }),
+    usual.get({ name: 'getProfile', summary: 'Get a profile' }),
     usual.update({
       name: 'updateProfile',
       method: 'put',

@@ -770,7 +770,7 @@ const operations = (settings: () => Record<string, string>) => {
     const { data } = fits(
       await service
         .ask('GET', '/profiles/production')
-        .then((answer) => ({ ...answer, body: { status: 'OK', message: '', data: answer.body.profile } })),
+        .then((answer) => ({ ...answer, body: { status: 'OK', message: '', data: answer.body } })),
       answered,
     );
     assert.deepEqual(

@@ -31,10 +31,8 @@ import { endTask, type Task } from './workflows.ts';
 /** The events that follow from a job's state. `more`: this was enough for one decision, and more can be done. */
 export type Advance = { readonly events: readonly FollowingEvent[]; readonly more: boolean };
 
-/** Few, because many requests may start jobs in one turn of the event loop, and others wait for all of these. */
-const mostOfRequest = 10;
-/** In the background few decisions are under way at once: the cost of a decision as such counts more there. */
-export const mostInBackground = 25;
+/** Few, so that other requests have their turn soon, and read models keep up: with 200, tasks cost a tenth less and pauses are a third longer. */
+const mostEvents = 50;
 const mostBytesAtOnce = 256 * 1024;
 const mostRuns = 10_000;
 const mostWaiting = 1000;
@@ -354,9 +352,9 @@ const goesOn = (events: readonly FollowingEvent[]): Advance => {
 
 /**
  * The events that follow in a job, until every task waits for a worker, a person or a time. Nothing happens while the job is paused or
- * has ended. `from` is the state after all events that the same append begins with. `most`: how many events are enough.
+ * has ended. `from` is the state after all events that the same append begins with.
  */
-export const advance = (work: Work, from: TaskStates, most = mostOfRequest): Advance => {
+export const advance = (work: Work, from: TaskStates): Advance => {
   if (from.status !== 'running') return { events: [], more: false };
   const events: FollowingEvent[] = [];
   const course = courseOf(work.graph, from, work.now);
@@ -378,7 +376,8 @@ export const advance = (work: Work, from: TaskStates, most = mostOfRequest): Adv
       for (const one of queued) course.enqueue(one);
       queued = [];
     } else if (mustQueue(moment, place)) queued.push(place);
-    else if (events.length >= most || bytes >= mostBytesAtOnce || effort.steps >= mostSteps) return goesOn(events);
+    else if (events.length >= mostEvents || bytes >= mostBytesAtOnce || effort.steps >= mostSteps)
+      return goesOn(events);
     else for (const { event, changed } of carryOn(moment, place)) add(event, changed);
   }
   const hasEnded = state.status === 'running' && course.busy(work.graph.tasks.length) === 0;

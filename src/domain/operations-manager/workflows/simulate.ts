@@ -1,7 +1,7 @@
 import { isObject, type Members, own } from '@automation-platform/json';
 import { get } from '../../engine/layeredMap.ts';
 import { RequestError } from '../../engine/requestError.ts';
-import { advance, mostInBackground } from './advance.ts';
+import { advance } from './advance.ts';
 import type { Outcome } from './controlTasks.ts';
 import { runIdOf } from './runIds.ts';
 import { finishedRun, orError, sealedVariables, type Work } from './taskOutcomes.ts';
@@ -54,7 +54,7 @@ export const simulate = (
   };
   add([{ topic: 'jobStarted', data: { variables: sealedVariables(work, variables) } }]);
   for (;;) {
-    const { events: more, more: goesOn } = advance(work, state, mostInBackground);
+    const { events: more, more: goesOn } = advance(work, state);
     add(more);
     if (isOver()) throw new RequestError('unprocessable', 'The simulation takes too long');
     if (goesOn) continue;
