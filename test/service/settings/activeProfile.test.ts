@@ -42,7 +42,11 @@ describe('the active profile over HTTP', function () {
         ['two', { isActive: true }],
       ],
     );
-    assert.deepEqual(results[0], { ...one, profile: one, metadata: { isActive: false } }, 'a published client exports it');
+    assert.deepEqual(
+      results[0],
+      { ...one, profile: one, metadata: { isActive: false } },
+      'a published client exports it',
+    );
     const again = await service.ask('PUT', '/profiles/two/active');
     assert.deepEqual([ok(again).status, again.body.data.id], ['OK', 'two']);
     refused(await service.ask('DELETE', '/profiles/two'), 409);
