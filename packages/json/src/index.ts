@@ -15,5 +15,5 @@ export {
 export { isObject, type Members, own } from './members.ts';
 export { nearestName } from './nearest.ts';
 export { applyPatch, type PatchedMember, type PatchOperation } from './patches.ts';
-export { step } from './pointer.ts';
+export { step, stepsOf } from './pointer.ts';
 export { cut, decoded, isWellFormed } from './texts.ts';

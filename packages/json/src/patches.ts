@@ -1,4 +1,5 @@
 import { isObject } from './members.ts';
+import { stepsOf } from './pointer.ts';
 
 /** An operation of a JSON Patch (RFC 6902). */
 export type PatchOperation = {
@@ -6,13 +7,6 @@ export type PatchOperation = {
   readonly path: string;
   readonly value?: unknown;
 };
-
-/** The names in a JSON pointer. */
-const namesIn = (path: string): readonly string[] =>
-  path
-    .split('/')
-    .slice(1)
-    .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
 
 const valueAt = (document: unknown, [name, ...rest]: readonly string[]): unknown => {
   if (name === undefined) return document;
@@ -38,7 +32,7 @@ const changeAt = (document: unknown, [name, ...rest]: readonly string[], operati
 export type PatchedMember = { readonly path: string; readonly before: unknown; readonly after: unknown };
 
 const membersOf = (before: unknown, { op, path, value }: PatchOperation): readonly PatchedMember[] => {
-  const former = op === 'add' ? undefined : valueAt(before, namesIn(path));
+  const former = op === 'add' ? undefined : valueAt(before, stepsOf(path));
   if (path !== '' || !(isObject(former) || isObject(value))) return [{ path, before: former, after: value }];
   // The whole document: it was made, or deleted.
   const [first, second] = [former, value].map((one) => (isObject(one) ? one : {}));
@@ -59,7 +53,7 @@ export const applyPatch = (
   for (const operation of patch) {
     members.push(...membersOf(document, operation));
     if (document !== undefined || operation.path === '')
-      document = changeAt(document, namesIn(operation.path), operation);
+      document = changeAt(document, stepsOf(operation.path), operation);
   }
   return { document, members };
 };

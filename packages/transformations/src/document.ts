@@ -1,5 +1,4 @@
-import { isObject, type Members, step as pointerStep } from '@automation-platform/json';
-import { stepsOf } from './pointers.ts';
+import { isObject, type Members, step as pointerStep, stepsOf } from '@automation-platform/json';
 import type { Method } from './signatures.ts';
 
 /** A fault or a warning. `path`: a JSON Pointer into it. */

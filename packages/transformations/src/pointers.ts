@@ -2,13 +2,6 @@ import { own } from '@automation-platform/json';
 import { fail } from './budget.ts';
 import { isHolder, objectOf } from './values.ts';
 
-/** The steps of a JSON Pointer. */
-export const stepsOf = (pointer: string): readonly string[] =>
-  pointer
-    .split('/')
-    .slice(1)
-    .map((one) => one.replaceAll('~1', '/').replaceAll('~0', '~'));
-
 const isIndex = (key: string): boolean => /^(0|[1-9]\d{0,6})$/.test(key);
 
 /** A member or item of a value; undefined if there is none. */

@@ -1,4 +1,4 @@
-import { exactText, exactValue, isObject, type Members, own, step } from '@automation-platform/json';
+import { exactText, exactValue, isObject, type Members, own, step, stepsOf } from '@automation-platform/json';
 import { RequestError } from './requestError.ts';
 import { isSealed, type Sealed } from './sealed.ts';
 
@@ -244,14 +244,7 @@ export const faultsInTheOpen = <F extends { readonly path: string }>(
   masked: Json,
 ): readonly F[] =>
   faults.filter(
-    ({ path }) =>
-      path
-        .split('/')
-        .slice(1)
-        .reduce<Json>(
-          (value, escaped) => (value as Members | undefined)?.[escaped.replaceAll('~1', '/').replaceAll('~0', '~')],
-          masked,
-        ) !== mask,
+    ({ path }) => stepsOf(path).reduce<Json>((value, name) => (value as Members | undefined)?.[name], masked) !== mask,
   );
 
 /**

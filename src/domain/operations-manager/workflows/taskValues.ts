@@ -1,4 +1,4 @@
-import { isObject, type Members, own } from '@automation-platform/json';
+import { isObject, type Members, own, stepsOf } from '@automation-platform/json';
 import { get } from '../../engine/layeredMap.ts';
 import { partOf } from './query.ts';
 import { type TaskStates, taskIn, type Variables } from './taskStates.ts';
@@ -26,10 +26,7 @@ export const referenceIn = (value: unknown): Reference | undefined => {
 };
 
 const pointed = (value: unknown, pointer: string): unknown =>
-  pointer
-    .split('/')
-    .slice(1)
-    .reduce((inner, key) => partOf(inner, key.replaceAll('~1', '/').replaceAll('~0', '~')), value);
+  stepsOf(pointer).reduce<unknown>((inner, key) => partOf(inner, key), value);
 
 const outputOf = ({ state, job, variables }: Scope, scope: string, name: string): unknown => {
   if (scope !== 'job') {

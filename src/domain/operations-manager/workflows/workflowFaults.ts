@@ -1,4 +1,4 @@
-import { cut, isObject, type Members, step } from '@automation-platform/json';
+import { cut, isObject, type Members, step, stepsOf } from '@automation-platform/json';
 import { RequestError } from '../../engine/requestError.ts';
 import { numberOf, operators } from './operators.ts';
 import { readQuery } from './query.ts';
@@ -193,12 +193,6 @@ const rowFaults = (
   }
 };
 
-const stepsIn = (pointer: string): readonly string[] =>
-  pointer
-    .split('/')
-    .slice(1)
-    .map((one) => one.replaceAll('~1', '/').replaceAll('~0', '~'));
-
 const addTransformationFault = (task: Task, [add, known]: [Add, Pick<Known, 'transformation'>]): void => {
   const by = transformationNamedBy(task);
   const fault = by && known.transformation?.(by.idOrName);
@@ -235,7 +229,7 @@ const taskFaults = (graph: WorkflowGraph, task: Task, [add, known]: [Add, Known]
   if (task.kind === 'platform') {
     const written = Object.fromEntries(Object.entries(task.incoming).filter(([, value]) => !isOpen(value)));
     for (const { path, message } of known.inputs?.(task, written) ?? [])
-      add('input', at(...stepsIn(path)), `${stepsIn(path).join('.')} ${message}`);
+      add('input', at(...stepsOf(path)), `${stepsOf(path).join('.')} ${message}`);
   }
   if (!isOurs(task)) return;
   for (const { name, fits, words } of (Object.hasOwn(inputs, task.name) && inputs[task.name]) || []) {

@@ -1,4 +1,4 @@
-import { isObject, type Members, step } from '@automation-platform/json';
+import { isObject, type Members, step, stepsOf } from '@automation-platform/json';
 import { RequestError } from '../../engine/requestError.ts';
 import { operationKind } from './ownOperations.ts';
 
@@ -154,7 +154,7 @@ export const encryptedVariables = ({ decorators }: WorkflowDocument): ReadonlySe
   new Set(
     (Array.isArray(decorators) ? decorators : []).flatMap((decorator: unknown) => {
       if (!isObject(decorator) || decorator.type !== 'encryption') return [];
-      const variable = /^\/variables\/([^/]+)$/.exec(text(decorator.pointer))?.[1];
-      return variable === undefined ? [] : [variable.replaceAll('~1', '/').replaceAll('~0', '~')];
+      const pointer = text(decorator.pointer);
+      return /^\/variables\/[^/]+$/.test(pointer) ? stepsOf(pointer).slice(1) : [];
     }),
   );
