@@ -5,12 +5,17 @@ import type { OidcProvider } from '../../projections/authorization/providers.ts'
 import type { OpenId } from '../../southbound/port.ts';
 import type { Issuers } from './issuers.ts';
 import { keyedDigest } from './keyedDigest.ts';
-import { cameBy, type Known, type LoginSettings, type Principal } from './principal.ts';
+import { callerOf, cameBy, type Known, type LoginSettings, type Principal } from './principal.ts';
 import type { Proof, VerifiedAccounts } from './principals.ts';
 import { LoginRefused, ProviderSilent } from './refusals.ts';
 
 /** An access token that was verified; times in milliseconds. */
-type Verified = { readonly proof: Proof; readonly since: number; readonly ends: number };
+type Verified = {
+  readonly proof: Proof;
+  readonly since: number;
+  readonly ends: number;
+  readonly callerBy: (owner: Known) => Principal;
+};
 
 type Needs = {
   readonly issuers: Issuers;
@@ -39,10 +44,6 @@ export const accessTokens = ({ issuers, openId, accounts, settings, now }: Needs
   const entries = lruCache<Verified>(20_000);
   const checks = sharing<Principal>();
   const keyed = keyedDigest();
-  const callerOf = ({ principal }: Known, { ends }: Verified): Principal => ({
-    ...cameBy(principal, 'oidc'),
-    hasEnded: () => ends <= now(),
-  });
   // If this number changes during a check, a provider may have changed since.
   let changes = 0;
 
@@ -56,7 +57,9 @@ export const accessTokens = ({ issuers, openId, accounts, settings, now }: Needs
     if (!account) throw refusal();
     const { principal, credential } = account;
     const proof = { account: principal.actor.id, credential };
-    return { account, proof, since, ends: Number(claims.exp) * 1000 };
+    const ends = Number(claims.exp) * 1000;
+    const callerBy = callerOf((owner) => ({ ...cameBy(owner, 'oidc'), hasEnded: () => ends <= now() }));
+    return { account, proof, since, ends, callerBy };
   };
 
   const check = async (token: string): Promise<Principal> => {
@@ -68,7 +71,7 @@ export const accessTokens = ({ issuers, openId, accounts, settings, now }: Needs
       try {
         const { account, ...entry } = await admitBy(provider, token);
         if (before === changes) entries.set(keyed(token), entry);
-        return callerOf(account, entry);
+        return entry.callerBy(account);
       } catch (error) {
         // One that does not answer might have let them in.
         if (!(failure instanceof ProviderSilent)) failure = error;
@@ -84,7 +87,7 @@ export const accessTokens = ({ issuers, openId, accounts, settings, now }: Needs
       if (!entry || entry.ends <= now()) return undefined;
       if (!everSince && entry.since + settings().principalTimeout * 60_000 <= now()) return undefined;
       const account = accounts.keptAs(entry.proof, everSince);
-      return account && callerOf(account, entry);
+      return account && entry.callerBy(account);
     },
     /** The caller by a token. Throws `unauthenticated`, or `ProviderSilent`. */
     verify: (token: string): Promise<Principal> => checks(keyed(token), () => check(token)),

@@ -7,36 +7,30 @@ import type { Node } from '../../node.ts';
 import { type TokenHash, tokenHashes } from '../../projections/authorization/tokens.ts';
 import { documentOf } from '../../projections/engine/documents.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
-import { type Known, limitedTo, type Principal } from './principal.ts';
+import { callerOf, type Known, limitedTo, type Principal } from './principal.ts';
 import { holder } from './tokens.ts';
 
-/** A token in memory; times in milliseconds. `principal` is its caller, made of `owner`. */
+/** A token in memory; times in milliseconds. */
 export type TokenEntry = {
   readonly id: string;
   readonly account: string;
   readonly hash: string;
   readonly deactivated: number;
   readonly expires: number;
-  readonly methods: ReadonlySet<string> | undefined;
-  readonly inventories: readonly string[] | undefined;
+  /** The caller who sends the token of this account. */
+  readonly callerBy: (owner: Known) => Principal;
   /** When its use was last passed on to be stored by this node. */
   storedAt: number;
-  owner: Known | undefined;
-  principal: Principal | undefined;
 };
 
-const entryOf = (id: string, { account, hash, deactivated, expires, methods, inventories }: TokenHash): TokenEntry => ({
-  id,
-  account,
-  hash,
-  deactivated,
-  expires: Date.parse(expires),
-  methods: methods ? new Set(methods) : undefined,
-  inventories: inventories ?? undefined,
-  storedAt: -Infinity,
-  owner: undefined,
-  principal: undefined,
-});
+const entryOf = (id: string, stored: TokenHash, now: () => number): TokenEntry => {
+  const { account, hash, deactivated } = stored;
+  const expires = Date.parse(stored.expires);
+  const methods = stored.methods ? new Set(stored.methods) : undefined;
+  const limits = { id, methods, inventories: stored.inventories ?? undefined };
+  const callerBy = callerOf((owner) => ({ ...limitedTo(owner, limits), hasEnded: () => expires <= now() }));
+  return { id, account, hash, deactivated, expires, callerBy, storedAt: -Infinity };
+};
 
 /** The place of the id in a token's text. */
 const idAt = [4, 28] as const;
@@ -66,7 +60,7 @@ export const apiTokens = ({ model, settled, head, handle, clock: { now } }: Node
     const before = endings;
     const doc = await read(id);
     if (!doc) return undefined;
-    const entry = cache.get(id) ?? entryOf(id, doc);
+    const entry = cache.get(id) ?? entryOf(id, doc, now);
     if (before === endings) cache.set(id, entry);
     return inForce(entry);
   };
@@ -85,13 +79,6 @@ export const apiTokens = ({ model, settled, head, handle, clock: { now } }: Node
     },
     /** The token with this id. */
     byId: async (id: string): Promise<TokenEntry | undefined> => inForce(cache.get(id)) ?? loadById(id),
-    /** The caller who sends a token of this account. */
-    callerBy: (entry: TokenEntry, owner: Known): Principal => {
-      if (entry.principal && entry.owner === owner) return entry.principal;
-      entry.owner = owner;
-      entry.principal = { ...limitedTo(owner.principal, entry), hasEnded: () => entry.expires <= now() };
-      return entry.principal;
-    },
     /** Notes that the token is used from this address. */
     noteUse: (entry: TokenEntry, address: string): void => {
       if (now() - entry.storedAt < storedEveryMs) return;

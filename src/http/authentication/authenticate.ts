@@ -77,7 +77,7 @@ const tokenCallers = ({ logins, apiTokens, accessTokens, vouched }: TokenNeeds) 
     const owner = entry && vouched.keptAs(entry, everSince);
     if (!owner) return undefined;
     apiTokens.noteUse(entry, address);
-    return apiTokens.callerBy(entry, owner);
+    return entry.callerBy(owner);
   };
 
   const byApiToken = async (token: string, address: string): Promise<Principal> => {
@@ -86,7 +86,7 @@ const tokenCallers = ({ logins, apiTokens, accessTokens, vouched }: TokenNeeds) 
     if (!owner)
       throw new LoginRefused('unauthenticated', 'No such token, or it has ended', { account: entry?.account });
     apiTokens.noteUse(entry, address);
-    return apiTokens.callerBy(entry, owner);
+    return entry.callerBy(owner);
   };
 
   const byLogin = async (token: string): Promise<Principal> => {
@@ -220,7 +220,7 @@ export const authenticator = (node: Node, { settings, secure, directory, openId 
         await upToDate();
         const entry = await apiTokens.byId(token);
         const owner = entry && vouched.unlessGone(await verified.loadAs(entry));
-        return owner && apiTokens.callerBy(entry, owner);
+        return owner && entry.callerBy(owner);
       }
       const cachedAccount = changes.awaited(id) || changes.mappingsAwaited() ? undefined : accounts.fromCache(id);
       if (cachedAccount) return vouched.unlessGone(cachedAccount)?.principal;

@@ -113,6 +113,15 @@ export const cameBy = (principal: Principal, via: Exclude<Via, 'token'>): Princi
   return after;
 };
 
+/** Makes the caller who sends a token, of the account as it is known; anew only once that has changed, because many requests need it. */
+export const callerOf = (make: (owner: Principal) => Principal): ((owner: Known) => Principal) => {
+  let last: { readonly owner: Known; readonly caller: Principal } | undefined;
+  return (owner) => {
+    if (last?.owner !== owner) last = { owner, caller: make(owner.principal) };
+    return last.caller;
+  };
+};
+
 /** Why the caller may not call the operation. A token has no roles of its own. */
 export const refusalOf = ({ token }: Pick<Actor, 'token'>, operation: string): string =>
   token === undefined ? `No role of yours allows ${operation}` : `This token does not allow ${operation}`;
