@@ -17,6 +17,7 @@ import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Sealed } from '../../domain/engine/sealed.ts';
 import type { Evaluation } from '../../domain/engine/transforming.ts';
 import {
+  type DeviceBackupDoc,
   deviceBackups,
   deviceKey,
   repeatingKey,
@@ -137,6 +138,9 @@ export type NewestCopy = {
  */
 type StoredCopy = { readonly result: CommandResult; readonly newest: NewestCopy; readonly diff?: string };
 
+/** The id of the copy that has the text of a copy. */
+const holderOf = ({ _id, own: { sameAs = _id } }: Pick<DeviceBackupDoc, '_id' | 'own'>): string => sameAs;
+
 /** Stores copies of configurations, and opens them (docs/decisions/copies.md). */
 export const deviceCopies = (needs: Needs) => {
   const { handle, tools, model, catchUp, packed, digest, follow, most } = needs;
@@ -154,7 +158,7 @@ export const deviceCopies = (needs: Needs) => {
       docs: [doc],
       total: count,
     } = await newest(key);
-    return doc ? { id: doc._id, of: doc.own.sameAs ?? doc._id, digest: doc.own.digest, count } : { count };
+    return doc ? { id: doc._id, of: holderOf(doc), digest: doc.own.digest, count } : { count };
   };
 
   const copyOf = async (id: string): Promise<DeviceCopy> => {
@@ -190,7 +194,7 @@ export const deviceCopies = (needs: Needs) => {
   /** The copy of the device that has a text; undefined if none has it. */
   const sameText = async (key: string): Promise<string | undefined> => {
     const [same] = (await newest(key)).docs;
-    return same && (same.own.sameAs ?? same._id);
+    return same && holderOf(same);
   };
 
   /** The sealed text: whole, or as it follows from that of another copy. */
