@@ -60,6 +60,15 @@ describe('every route, with bad input', function () {
   const bodiless = ({ method }: Asked): boolean => method === 'GET';
   // The answer of the stream of events never ends.
   const endless = new Set(['streamEvents', 'streamJobs']);
+  // The answers of these have times and counts that change from one request to the next.
+  const changing = new Set([
+    'GET /metrics',
+    'GET /health/status',
+    'GET /health/system',
+    'GET /health/server',
+    'GET /health/applications',
+    'GET /health/adapters',
+  ]);
   const answering = routes.filter((route) => bodiless(route) && !endless.has(route.route.name));
   const guarded = routes.filter(({ route }) => route.access !== 'open');
   const lists = routes.filter(({ route }) => 'list' in route);
@@ -520,16 +529,12 @@ describe('every route, with bad input', function () {
         ];
         assert.equal(head.text, '');
         assert.equal(head.status, get.status);
+        const changed = changing.has(route.title) ? ['etag', 'content-length'] : [];
         const compared = ({ headers }: typeof get) =>
-          [...headers].filter(
-            ([name]) =>
-              ![
-                'date',
-                'x-request-id',
-                'connection',
-                'keep-alive',
-                ...(['status', 'metrics'].includes(route.route.name) ? ['etag', 'content-length'] : []),
-              ].includes(name),
+          [...headers].flatMap(([name, value]) =>
+            ['date', 'x-request-id', 'connection', 'keep-alive'].includes(name)
+              ? []
+              : [[name, changed.includes(name) ? 'some' : value]],
           );
         assert.deepEqual(compared(head), compared(get), route.title);
       }
