@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { labFormOf } from '@automation-platform/devices';
 import ssh2, { type ServerChannel } from 'ssh2';
-import { labFormOf } from '../../src/southbound/labForms/table.ts';
 
 // Simulated devices over SSH, a port for each. They are the same for all who call.
 

@@ -1,8 +1,10 @@
 import {
+  abortable,
   type GuardedClock,
   type Leadership,
   type Log,
   leaderWork,
+  semaphore,
   spans,
   supervise,
 } from '@automation-platform/concurrency';
@@ -21,9 +23,7 @@ import { defined } from '../domain/engine/defined.ts';
 import { RequestError } from '../domain/engine/requestError.ts';
 import { maskSecrets } from '../domain/engine/secretFields.ts';
 import { agentSessions } from '../projections/agent-session-manager/agentSessions.ts';
-import { abortable } from '../southbound/failure.ts';
 import type { AgentAnswer, Renderer, Webhook } from '../southbound/port.ts';
-import { semaphore } from '../southbound/semaphore.ts';
 import { type EventNotice, type Recorded, splitStream } from '../store/event.ts';
 import { isUnusable } from '../store/tampered.ts';
 

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Filters } from '@automation-platform/bounded-schemas';
+import { semaphore } from '@automation-platform/concurrency';
+import { typeOf } from '@automation-platform/devices';
 import { fingerprintOf, type SigningKeys } from '@automation-platform/log-proof';
 import type { Logger } from 'pino';
 import { withinToken } from '../commands/authorization/tokens.ts';
@@ -52,8 +54,6 @@ import { sourceReader } from '../southbound/inventorySources/sources.ts';
 import { openIdIssuers } from '../southbound/openId.ts';
 import { outbound } from '../southbound/outbound.ts';
 import { restCaller } from '../southbound/restCall.ts';
-import { semaphore } from '../southbound/semaphore.ts';
-import { typeOf } from '../southbound/types/table.ts';
 import { httpWebhook } from '../southbound/webhook.ts';
 import { tellAnchor } from '../store/anchor.ts';
 import { splitStream } from '../store/event.ts';

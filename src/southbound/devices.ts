@@ -1,5 +1,15 @@
 import { setMaxListeners } from 'node:events';
 import { withinTime } from '@automation-platform/client';
+import { Busy, semaphore } from '@automation-platform/concurrency';
+import {
+  type HostKey,
+  type KeptSessions,
+  labDevices,
+  labFormOf,
+  sessionsOfWork,
+  sshSessions,
+  typeOf,
+} from '@automation-platform/devices';
 import { isWellFormed, type Members } from '@automation-platform/json';
 import {
   type HttpProperties,
@@ -23,15 +33,12 @@ import { openSecrets } from '../domain/engine/secretFields.ts';
 import { withCredentials } from './deviceCredentials.ts';
 import { adapterFailure, reasonOf } from './failure.ts';
 import { httpAdapter } from './http.ts';
-import { labAdapter } from './lab.ts';
-import { labFormOf } from './labForms/table.ts';
 import type { Outbound } from './outbound.ts';
-import type { AdapterAnswer, DeviceAdapter, DeviceAtWork, DeviceCalls, Devices, FoundDevice, HostKey } from './port.ts';
-import { Busy, semaphore } from './semaphore.ts';
+import type { AdapterAnswer, DeviceAdapter, DeviceAtWork, DeviceCalls, Devices, FoundDevice } from './port.ts';
 import { sshAdapter } from './ssh.ts';
-import type { SshTarget } from './sshConnection.ts';
-import { type KeptSessions, sessionsOfWork, sshSessions } from './sshSessions.ts';
-import { typeOf } from './types/table.ts';
+
+/** A device over SSH, and what its source says of it. */
+type SshTarget = { readonly device: Device; readonly properties: SshProperties };
 
 /** A call of a device. `ending` ends it. */
 type Call = {
@@ -103,6 +110,9 @@ const abilitiesOf = (type: KnownDevice['type'], { ostype }: Device, { show }: Me
     undo,
   };
 };
+
+const labAdapter = (name: string, createdAt: string, folder: string): DeviceAdapter =>
+  labDevices({ name, createdAt, folder, failure: (reason) => adapterFailure(name, reason) });
 
 /** Finds a device by the first of its sources that the actor sees. */
 const firstSource =
@@ -182,7 +192,7 @@ export const devicesOf = ({ sources, order, unseal, guard, labFolder }: Needs): 
   ): Promise<DeviceAdapter> => {
     const { type, created, source } = device;
     const { name } = source;
-    if (type === 'lab') return labAdapter({ name, createdAt: created, folder: labFolder });
+    if (type === 'lab') return labAdapter(name, created, labFolder);
     const failure = (reason: string) => adapterFailure(name, `the device ${reason}`);
     const whole = asksKey ? opened(device.properties) : await propertiesOf(device, actor, failure);
     if (type === 'http') return httpAdapter(name, whole as HttpProperties, guard, traceparent);

@@ -1,4 +1,5 @@
 import { withinTime } from '@automation-platform/client';
+import { semaphore } from '@automation-platform/concurrency';
 import { type Client, type Entry, Filter, NoSuchObjectError, ResultCodeError, SizeLimitExceededError } from 'ldapts';
 import { externalName, externalUsername, mostExternalGroups } from '../domain/authorization/externalNames.ts';
 import type { LdapProperties } from '../domain/authorization/providerSchemas.ts';
@@ -9,7 +10,6 @@ import { reasonOf, TooMuch } from './failure.ts';
 import { ldapConnections } from './ldapConnection.ts';
 import type { Outbound } from './outbound.ts';
 import type { Asked, Directory, DirectoryAnswer, Person } from './port.ts';
-import { semaphore } from './semaphore.ts';
 
 const deepest = 10;
 const mostAtOnce = 32;

@@ -1,4 +1,4 @@
-import { isObject } from '@automation-platform/json';
+import { isObject, redacted } from '@automation-platform/json';
 import { RequestError } from '../domain/engine/requestError.ts';
 import { isSecretName } from '../domain/engine/secretFields.ts';
 
@@ -62,22 +62,9 @@ const words: Readonly<Record<string, string>> = {
   ENETUNREACH: 'the network cannot be reached',
 };
 
-/** Resolves or rejects as the work does. Rejects with the signal's reason if the signal aborts first. */
-export const abortable = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
-  new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
-
-/** Replaces every secret in the text by ********. */
-export const redacted = (text: string, secrets: readonly string[]): string =>
-  secrets.filter((secret) => secret.length > 0).reduce((text, secret) => text.replaceAll(secret, '********'), text);
-
 /**
- * The same for every text in a value, but for members with the name of a secret: these are sealed by their names where the
- * value is stored.
+ * Replaces every secret by ******** in all texts of a value, but for members with the name of a secret: these are sealed by
+ * their names where the value is stored.
  */
 export const redactedIn = (value: unknown, secrets: readonly string[]): unknown => {
   if (typeof value === 'string') return redacted(value, secrets);

@@ -1,6 +1,6 @@
-import { isObject } from '@automation-platform/json';
+import { isObject, redacted } from '@automation-platform/json';
 import type { HttpProperties } from '../domain/configuration-manager/adapterSchemas.ts';
-import { adapterFailure, reasonOf, redacted } from './failure.ts';
+import { adapterFailure, reasonOf } from './failure.ts';
 import { httpCall } from './httpCall.ts';
 import type { Outbound } from './outbound.ts';
 import type { AdapterAnswer, Device, DeviceAdapter } from './port.ts';

@@ -1,7 +1,8 @@
 import { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
+import { abortable } from '@automation-platform/concurrency';
 import { exactText } from '@automation-platform/json';
-import { abortable, TooMuch, Unexpected } from './failure.ts';
+import { TooMuch, Unexpected } from './failure.ts';
 import { type Outbound, pinned } from './outbound.ts';
 import { childOf } from './traceparent.ts';
 

@@ -1,9 +1,9 @@
 import { withinTime } from '@automation-platform/client';
+import { Busy, semaphore } from '@automation-platform/concurrency';
 import { blockList, within } from './addresses.ts';
 import { reasonOf, Unexpected } from './failure.ts';
 import { httpCall } from './httpCall.ts';
 import type { Outbound } from './outbound.ts';
-import { Busy, semaphore } from './semaphore.ts';
 
 const maxBytes = 1024 * 1024;
 const mostAtOnce = 32;

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { connect, isIP, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { connect as tlsConnect } from 'node:tls';
+import { abortable, idleSessions } from '@automation-platform/concurrency';
 import { Client } from 'ldapts';
 import type { LdapProperties } from '../domain/authorization/providerSchemas.ts';
 import { blockList, within } from './addresses.ts';
-import { abortable, TooMuch, Unexpected } from './failure.ts';
-import { idleSessions } from './idleSessions.ts';
+import { TooMuch, Unexpected } from './failure.ts';
 import { type Outbound, pinned } from './outbound.ts';
 
 /** The most bytes and messages that a directory may answer to one request. */

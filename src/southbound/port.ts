@@ -7,12 +7,11 @@ import type {
   SpecLine,
   StoredDifference,
 } from '@automation-platform/configurations';
+import type { DeviceAnswer, HostKey, Predicted } from '@automation-platform/devices';
 import type { Members } from '@automation-platform/json';
-import type { Static } from 'typebox';
 import type { Outcome } from '../domain/agent-session-manager/agentSessionSchemas.ts';
 import type { OidcProperties } from '../domain/authorization/oidcSchemas.ts';
 import type { AdapterType } from '../domain/configuration-manager/adapterSchemas.ts';
-import type { changeAccountSchema } from '../domain/configuration-manager/deviceConfigurations.ts';
 import type { Device, DevicePage, DevicesAsked, KnownSource } from '../domain/configuration-manager/deviceSources.ts';
 import type { Actor } from '../domain/engine/core.ts';
 import type { Sealed } from '../domain/engine/sealed.ts';
@@ -20,8 +19,6 @@ import type { Evaluation, Transform } from '../domain/engine/transforming.ts';
 import type { Answers } from '../domain/operations-manager/workflows/simulate.ts';
 import type { JobSelf } from '../domain/operations-manager/workflows/taskValues.ts';
 import type { WorkflowDocument } from '../domain/operations-manager/workflows/workflows.ts';
-
-import type { Predicted } from './prediction.ts';
 
 export type { Device } from '../domain/configuration-manager/deviceSources.ts';
 
@@ -47,25 +44,12 @@ type Abilities = {
   readonly undo: boolean;
 };
 
-/** A host key as a device shows it. */
-export type HostKey = { readonly fingerprint: string; readonly type: string };
-
 /**
  * The answer of the southbound system: its status (of HTTP, or the nearest to it), and its body as JSON text. A JSON
  * body stays unchanged. Any other body becomes a JSON string. `unverified`: nobody knows whether the device took all of
  * a configuration.
  */
-export type AdapterAnswer = {
-  readonly status: number;
-  readonly text: string;
-  readonly unverified?: true;
-  readonly account?: ChangeAccount;
-  /** The configuration of the device after the change, where it was read back. */
-  readonly running?: string;
-};
-
-/** The facts about a change beside the answer: no secrets of the configuration stand in it. */
-export type ChangeAccount = Static<typeof changeAccountSchema>;
+export type AdapterAnswer = DeviceAnswer;
 
 /**
  * The way to some devices. Every adapter passes the same contract suite. Throws `RequestError('adapter_failed')` when

@@ -1,19 +1,43 @@
+import { connect } from 'node:net';
+import { abortable } from '@automation-platform/concurrency';
+import {
+  applyChange,
+  askHostKey,
+  type Cli,
+  confirmChange,
+  type KeptSessions,
+  maxBytes,
+  type Network,
+  refusalIn,
+  SshFailure,
+  type SshTarget,
+  showRunning,
+  tryChange,
+  typeOf,
+  withCli,
+} from '@automation-platform/devices';
 import type { SshProperties } from '../domain/configuration-manager/adapterSchemas.ts';
 import { RequestError } from '../domain/engine/requestError.ts';
-import { applyChange, confirmChange, showRunning, tryChange } from './change.ts';
-import { refusalIn } from './cliAnswers.ts';
-import { adapterFailure, UnknownOutcome } from './failure.ts';
-import type { Outbound } from './outbound.ts';
+import { adapterFailure, reasonOf, UnknownOutcome } from './failure.ts';
+import { type Outbound, OutboundRefused, pinned } from './outbound.ts';
 import type { Device, DeviceAdapter } from './port.ts';
-import { askHostKey, SshFailure, type SshTarget } from './sshConnection.ts';
-import type { Cli } from './sshSession.ts';
-import { type KeptSessions, maxBytes, withCli } from './sshSessions.ts';
-import { typeOf } from './types/table.ts';
 
 const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 
 /** How devices are reached beside their adapter. Without `sessions`, each call has a connection of its own. */
 type Ways = { readonly sessions?: KeptSessions; readonly jump?: SshTarget | undefined };
+
+/** Ways out, as far as they are allowed. */
+const networkOf = (guard: Outbound): Network => ({
+  connect: async ({ host, port }, signal) => {
+    const addresses = await abortable(guard.addresses(host), signal).catch((error: unknown) => {
+      throw error instanceof OutboundRefused ? new SshFailure(error.message) : error;
+    });
+    // A line is a few bytes that wait for nothing, and the next line waits for its answer.
+    return connect({ host, port, lookup: pinned(addresses), noDelay: true });
+  },
+  reasonOf,
+});
 
 /**
  * Devices with a CLI over SSH. A configuration is sent line by line; what the device says to each is judged by its type
@@ -25,6 +49,7 @@ export const sshAdapter = (
   guard: Outbound,
   { sessions, jump }: Ways = {},
 ): DeviceAdapter => {
+  const network = networkOf(guard);
   const failed = (reason: string): RequestError => adapterFailure(name, reason);
   const session = async <T>(
     device: Device,
@@ -34,7 +59,7 @@ export const sshAdapter = (
   ): Promise<T> => {
     try {
       const type = typeOf(device.ostype);
-      return await withCli({ device, properties, guard, type, jump, sessions }, signal, work);
+      return await withCli({ device, properties, network, type, jump, sessions }, signal, work);
     } catch (error) {
       throw error instanceof SshFailure ? lost(error.message) : error;
     }
@@ -92,7 +117,7 @@ export const sshAdapter = (
     },
     reach: (device, signal) => session(device, signal, async () => undefined),
     hostKey: (device, signal) =>
-      askHostKey({ device, properties, guard, jump, maxBytes, signal }).catch((error: unknown) => {
+      askHostKey({ device, properties, network, jump, maxBytes, signal }).catch((error: unknown) => {
         throw error instanceof SshFailure ? failed(error.message) : error;
       }),
   };

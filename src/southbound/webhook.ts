@@ -1,9 +1,9 @@
-import { isObject, isWellFormed } from '@automation-platform/json';
+import { isObject, isWellFormed, redacted } from '@automation-platform/json';
 import { asMessage, type Outcome } from '../domain/agent-session-manager/agentSessionSchemas.ts';
 import { defined } from '../domain/engine/defined.ts';
 import type { Sealed } from '../domain/engine/sealed.ts';
 import { openSecrets } from '../domain/engine/secretFields.ts';
-import { reasonOf, redacted } from './failure.ts';
+import { reasonOf } from './failure.ts';
 import { httpCall } from './httpCall.ts';
 import type { Outbound } from './outbound.ts';
 import type { AgentAnswer, Webhook } from './port.ts';

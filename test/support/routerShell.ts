@@ -1,5 +1,5 @@
+import { merge, parse, print } from '@automation-platform/devices';
 import type { ServerChannel } from 'ssh2';
-import { merge, parse, print } from '../../src/southbound/sections.ts';
 
 /** A router that keeps its configuration from session to session, takes lines and `no`, and refuses what it does not know. */
 export const routerShell = (initial: string) => {

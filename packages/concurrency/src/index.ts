@@ -1,7 +1,10 @@
+export { abortable } from './abortable.ts';
 export { type Due, dueQueue } from './dueQueue.ts';
 export { fairQueue } from './fairQueue.ts';
+export { fairScheduler } from './fairScheduler.ts';
 export { type GuardedClock, guardedClock, trustedClock } from './guardedClock.ts';
 export { idBatches } from './idBatches.ts';
+export { type IdleSessions, idleSessions } from './idleSessions.ts';
 export { type Leadership, leaderWork, newLeadership, onEveryNode } from './leadership.ts';
 export type { Log } from './log.ts';
 export { lruCache } from './lruCache.ts';
@@ -11,6 +14,7 @@ export { type Pace, paced } from './paced.ts';
 export { places } from './places.ts';
 export { repeating } from './repeating.ts';
 export { runAtOnce } from './runAtOnce.ts';
+export { Busy, semaphore } from './semaphore.ts';
 export { spans } from './spans.ts';
 export { insist, persist, supervise } from './supervise.ts';
 export { turns } from './turns.ts';

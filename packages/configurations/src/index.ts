@@ -18,6 +18,6 @@ export {
 } from './storedDifference.ts';
 export { type DiffPart, type DiffUnit, diffTexts, diffUnits, maskedLine } from './textDiff.ts';
 export { TextFault } from './textFault.ts';
-export { unifiedDiff } from './unifiedDiff.ts';
+export { shownDiff, unifiedDiff } from './unifiedDiff.ts';
 export { unmarked, withoutMarks, wordsOf } from './words.ts';
 export { asTemplate, goldenLines, nestedLines, requiredLines, type Written, writeLines } from './writeLines.ts';

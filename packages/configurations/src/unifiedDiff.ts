@@ -62,3 +62,9 @@ export const unifiedDiff = (before: string, after: string, changed?: Changed): s
   });
   return text.length === 0 ? '' : `--- before\n+++ after\n${text.join('\n')}\n`;
 };
+
+const mostDiff = 64 * 1024;
+
+/** The whole lines of a diff that are shown: 64 KiB of them. */
+export const shownDiff = (diff: string): string =>
+  diff.length > mostDiff ? `${diff.slice(0, diff.lastIndexOf('\n', mostDiff))}\n` : diff;

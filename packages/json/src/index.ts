@@ -16,4 +16,4 @@ export { isObject, type Members, own } from './members.ts';
 export { nearestName } from './nearest.ts';
 export { applyPatch, type PatchedMember, type PatchOperation } from './patches.ts';
 export { step, stepsOf } from './pointer.ts';
-export { cut, decoded, isWellFormed } from './texts.ts';
+export { cut, decoded, isWellFormed, redacted } from './texts.ts';

@@ -13,3 +13,7 @@ export const decoded = (text: string): string | undefined => {
     return undefined;
   }
 };
+
+/** Replaces every secret in the text by ********. */
+export const redacted = (text: string, secrets: readonly string[]): string =>
+  secrets.filter((secret) => secret.length > 0).reduce((text, secret) => text.replaceAll(secret, '********'), text);

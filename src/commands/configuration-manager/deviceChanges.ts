@@ -1,7 +1,7 @@
-import { maskedLine } from '@automation-platform/configurations';
+import { maskedLine, shownDiff } from '@automation-platform/configurations';
 import { isObject } from '@automation-platform/json';
 import type { Static } from 'typebox';
-import { type ChangeOptions, shownDiff } from '../../domain/configuration-manager/changeOptions.ts';
+import type { ChangeOptions } from '../../domain/configuration-manager/changeOptions.ts';
 import {
   type attemptSchema,
   type changeAccountSchema,

@@ -22,9 +22,3 @@ export const changeOptionsSchema = Type.Object(
   { additionalProperties: true, title: 'ChangeOptions', description: 'Options; adapters may understand more' },
 );
 export type ChangeOptions = Static<typeof changeOptionsSchema> & Readonly<Record<string, unknown>>;
-
-const mostDiff = 64 * 1024;
-
-/** The whole lines of a diff that are shown. */
-export const shownDiff = (diff: string): string =>
-  diff.length > mostDiff ? `${diff.slice(0, diff.lastIndexOf('\n', mostDiff))}\n` : diff;

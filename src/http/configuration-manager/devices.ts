@@ -1,4 +1,5 @@
 import { lasting } from '@automation-platform/configurations';
+import { typeOf } from '@automation-platform/devices';
 import { isObject } from '@automation-platform/json';
 import { type Static, Type } from 'typebox';
 import type { DeviceChanges } from '../../commands/configuration-manager/deviceChanges.ts';
@@ -18,7 +19,6 @@ import { deviceBackups } from '../../projections/configuration-manager/deviceBac
 import { documentIn } from '../../projections/engine/documents.ts';
 import { UnknownOutcome } from '../../southbound/failure.ts';
 import type { FoundDevice } from '../../southbound/port.ts';
-import { typeOf } from '../../southbound/types/table.ts';
 import { refusalOf } from '../authentication/principal.ts';
 import type { Answer, Call, Route } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';

@@ -6,11 +6,9 @@ import {
   TextFault,
   unifiedDiff,
 } from '@automation-platform/configurations';
+import { linesTo, predictChange, typeOf } from '@automation-platform/devices';
 import type { Evaluated } from '../jsonata/evaluate.ts';
-import { linesTo } from '../linesTo.ts';
 import type { DiffRun, FollowingText, FollowingTextRun, PredictionRun, WayRun } from '../port.ts';
-import { predictChange } from '../prediction.ts';
-import { typeOf } from '../types/table.ts';
 
 /** Compares two texts. Time and memory are limited by whoever runs this process. */
 export const evaluateDiff = ({ first, second, unit }: DiffRun): Evaluated => ({

@@ -1,13 +1,12 @@
+import { Busy, fairScheduler } from '@automation-platform/concurrency';
 import type { DiffPart } from '@automation-platform/configurations';
+import type { Predicted } from '@automation-platform/devices';
 import { type Texts, limits as templateLimits } from '@automation-platform/jinja';
 import type { Members } from '@automation-platform/json';
 import { defined } from '../../domain/engine/defined.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Evaluation } from '../../domain/engine/transforming.ts';
-import { fairScheduler } from '../fairScheduler.ts';
 import type { Compared, FollowingText, Generated, Renderer, Rendering, Specified, Translated } from '../port.ts';
-import type { Predicted } from '../prediction.ts';
-import { Busy } from '../semaphore.ts';
 import { type Assignment, type EngineLimits, type EngineProcess, engineProcess } from './engineProcess.ts';
 import type { Outcome } from './protocol.ts';
 

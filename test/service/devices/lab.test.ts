@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { labAdapter } from '../../../src/southbound/lab.ts';
+import { labDevices } from '@automation-platform/devices';
+import { adapterFailure } from '../../../src/southbound/failure.ts';
+import type { DeviceAdapter } from '../../../src/southbound/port.ts';
 import { deviceAdapterContract } from '../../support/deviceAdapter.contract.ts';
 
 const never = new AbortController().signal;
@@ -11,8 +13,15 @@ describe('The adapter lab', () => {
   const folder = mkdtempSync(join(tmpdir(), 'lab-'));
   const device = { name: 'lab-01', host: '192.0.2.1', ostype: 'cisco-ios-xe' };
   const made = '2026-01-01T00:00:00.000Z';
-  const lab = (more = {}) =>
-    labAdapter({ name: 'tested', createdAt: made, folder, now: () => Date.parse('2026-01-03T01:05:00.000Z'), ...more });
+  const lab = (more = {}): DeviceAdapter =>
+    labDevices({
+      name: 'tested',
+      createdAt: made,
+      folder,
+      failure: (reason) => adapterFailure('tested', reason),
+      now: () => Date.parse('2026-01-03T01:05:00.000Z'),
+      ...more,
+    });
   after(() => rmSync(folder, { recursive: true }));
 
   deviceAdapterContract(async () => ({ adapter: lab(), device }));

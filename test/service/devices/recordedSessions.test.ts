@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { typeOf } from '@automation-platform/devices';
 import type { SshProperties } from '../../../src/domain/configuration-manager/adapterSchemas.ts';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
 import { blockList } from '../../../src/southbound/addresses.ts';
@@ -6,7 +7,6 @@ import { UnknownOutcome } from '../../../src/southbound/failure.ts';
 import { outbound } from '../../../src/southbound/outbound.ts';
 import type { AdapterAnswer } from '../../../src/southbound/port.ts';
 import { sshAdapter } from '../../../src/southbound/ssh.ts';
-import { typeOf } from '../../../src/southbound/types/table.ts';
 import { fails } from '../../support/deviceAdapter.contract.ts';
 import { peer } from '../../support/peer.ts';
 import {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
+import { sessionsOfWork, sshSessions } from '@automation-platform/devices';
 import type { SshProperties } from '../../../src/domain/configuration-manager/adapterSchemas.ts';
 import { blockList } from '../../../src/southbound/addresses.ts';
 import { outbound } from '../../../src/southbound/outbound.ts';
 import { sshAdapter } from '../../../src/southbound/ssh.ts';
-import { sessionsOfWork, sshSessions } from '../../../src/southbound/sshSessions.ts';
 import { deviceAdapterContract, fails } from '../../support/deviceAdapter.contract.ts';
 import { itInSoak } from '../../support/itInSoak.ts';
 import { describeSsh } from '../../support/sshServer.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
+import { typeOf } from '@automation-platform/devices';
 import type { AuthContext, Connection } from 'ssh2';
-import { typeOf } from '../../../src/southbound/types/table.ts';
 import { peer } from '../../support/peer.ts';
 import { ok, refused } from '../../support/people.ts';
 import { type Played, play, recordedDevices, type Scene } from '../../support/recordedDevices.ts';

@@ -1,3 +1,4 @@
+import { semaphore } from '@automation-platform/concurrency';
 import { deviceChanges } from '../../../src/commands/configuration-manager/deviceChanges.ts';
 import {
   attemptDeviceConfig,
@@ -13,7 +14,6 @@ import { changeRows } from '../../../src/projections/configuration-manager/confi
 import { changeRun } from '../../../src/runners/jobs/builtIn/changeRun.ts';
 import { RunEnded } from '../../../src/runners/jobs/builtIn/run.ts';
 import type { Devices } from '../../../src/southbound/port.ts';
-import { semaphore } from '../../../src/southbound/semaphore.ts';
 import type { Recorded } from '../../../src/store/event.ts';
 import { context } from '../given.ts';
 import type { Place, Work } from './works.ts';

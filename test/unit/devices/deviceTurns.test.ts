@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
+import { semaphore } from '@automation-platform/concurrency';
 import {
   attemptDeviceConfig,
   concludeDeviceConfig,
 } from '../../../src/commands/configuration-manager/deviceConfigurations.ts';
 import { deviceTurns } from '../../../src/commands/configuration-manager/deviceTurns.ts';
-import { semaphore } from '../../../src/southbound/semaphore.ts';
 import { context } from '../../support/given.ts';
 import { nodesOnLog, type TestNode } from '../../support/node.ts';
 import { until } from '../../support/until.ts';

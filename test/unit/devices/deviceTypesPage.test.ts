@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { deviceTypes, generic } from '../../../src/southbound/types/table.ts';
-import type { DeviceType } from '../../../src/southbound/types/type.ts';
+import { type DeviceType, deviceTypes, generic } from '@automation-platform/devices';
 
 const page = new URL('../../../docs/device-types.md', import.meta.url);
 
@@ -68,7 +67,7 @@ const pageOf = (types: readonly DeviceType[]): string =>
   [
     '# Types of devices',
     '',
-    'This page is made from the table in `src/southbound/types` (`npm run golden`). [southbound.md](southbound.md) says how a type is',
+    'This page is made from the table in `packages/devices/src/types` (`npm run golden`). [southbound.md](southbound.md) says how a type is',
     'used. A device has the type that its `ostype` names, in any case; `_` counts as `-`. Names of Ansible, netmiko and NAPALM are',
     'known. Without one, or with one that is not here, it is `generic`.',
     '',

@@ -246,7 +246,6 @@ const wallClockFiles = [
   'cli/law/beginAnew.ts',
   // They show a time.
   'secrets/keyCheck.ts',
-  'southbound/lab.ts',
   'store/identity.ts',
   'store/sqlite/scrub.ts',
   // Certificates have times by that clock, and so do deadlines of gRPC.

@@ -1,4 +1,4 @@
-import { runAtOnce } from '@automation-platform/concurrency';
+import { mutex, runAtOnce } from '@automation-platform/concurrency';
 import { isObject } from '@automation-platform/json';
 import {
   beginConfigurationChange,
@@ -84,23 +84,6 @@ const rowOf = (device: string, change: string, outcome: Outcome): ChangeRow => {
   if (!unverified) return { ...row, status: 'sent' };
   const words = unrecognized[0] ?? warnings[0] ?? 'The configuration of the device does not show all of it';
   return { ...row, status: 'unverified', reason: words };
-};
-
-/** Stores an item with all that came while the former ones were being stored. Resolves once it is stored. */
-const together = <T>(store: (items: readonly T[]) => Promise<unknown>) => {
-  let waiting: T[] = [];
-  let storing: Promise<unknown> = Promise.resolve();
-  let next: Promise<unknown> | undefined;
-  const storeAll = (): Promise<unknown> => {
-    const items = waiting;
-    [waiting, next] = [[], undefined];
-    return store(items);
-  };
-  return async (item: T): Promise<void> => {
-    waiting.push(item);
-    next ??= storing = storing.then(storeAll, storeAll);
-    await next;
-  };
 };
 
 /** Sends a configuration to single devices. */
@@ -231,7 +214,17 @@ export const changeRun = (needs: Needs): Operation => {
     const state = () => tools.state(configurationChange, job);
     const textFor = await textsOf(run, wish.changes, (await state()).template);
     const one = oneByOne(needs, run, { options, textFor });
-    const report = together<ChangeRow>((rows) => handle(reportConfigurationChange, { ...about, input: { rows } }));
+    const inOrder = mutex();
+    let waiting: ChangeRow[] = [];
+    /** Stores a row, with all that came while the former ones were being stored. */
+    const report = async (row: ChangeRow): Promise<void> => {
+      waiting.push(row);
+      await inOrder(job, async () => {
+        const rows = waiting;
+        waiting = [];
+        if (rows.length > 0) await handle(reportConfigurationChange, { ...about, input: { rows } });
+      });
+    };
     const onEach = async (work: (device: string) => Promise<void>): Promise<void> => {
       const isStopped = async () => stopAfterFailures !== undefined && (await state()).failures >= stopAfterFailures;
       await runAtOnce(devicesToSend(await state()), throttle ?? usualThrottle, async (device) => {

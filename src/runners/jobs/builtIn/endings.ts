@@ -1,6 +1,6 @@
+import { abortable } from '@automation-platform/concurrency';
 import type { Tools } from '../../../commands/engine/define.ts';
 import type { Aggregate } from '../../../domain/engine/core.ts';
-import { abortable } from '../../../southbound/failure.ts';
 import { type EventNotice, splitStream } from '../../../store/event.ts';
 
 type Needs<S> = {

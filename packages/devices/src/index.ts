@@ -1,0 +1,15 @@
+export type { ChangeAccount, Device, DeviceAnswer, HostKey, Network, SshProperties } from './device.ts';
+export { labDevices } from './lab/devices.ts';
+export { labFormOf, labForms } from './lab/forms/table.ts';
+export { applyChange, confirmChange, showRunning, tryChange } from './sessions/change.ts';
+export { isCommit, isProvisional, judge, refusalIn, showsCandidate } from './sessions/cliAnswers.ts';
+export { askHostKey, SshFailure, type SshTarget } from './sessions/sshConnection.ts';
+export type { Cli } from './sessions/sshSession.ts';
+export { type KeptSessions, maxBytes, sessionsOfWork, sshSessions, withCli } from './sessions/sshSessions.ts';
+export { cliLines } from './texts/cliLines.ts';
+export { linesTo } from './texts/linesTo.ts';
+export { type Predicted, predictChange } from './texts/prediction.ts';
+export { readBack, readBackWhole, verdictOf } from './texts/readBack.ts';
+export { merge, parse, print } from './texts/sections.ts';
+export { deviceTypes, generic, typeOf } from './types/table.ts';
+export type { DeviceType } from './types/type.ts';
