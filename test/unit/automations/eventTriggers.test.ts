@@ -370,7 +370,7 @@ describe('event triggers', () => {
 
   it('that are disabled give up what waits: one refusal counts it', async () => {
     await people.trigger('t1');
-    run({ rate: 2, elapsed: () => 0, pauses: { ...shortPauses, placeMs: 60_000 } });
+    run({ rate: 2, elapsed: () => 0, pauses: { ...shortPauses, placeMs: 3000 } });
     for (let n = 0; n < 300; n++) await people.publish(`p${n}`, n);
     await until(() => running[0]!.status().behind === 1, 'the backlog');
     await people.change('t1', { enabled: false });
