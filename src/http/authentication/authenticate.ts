@@ -94,7 +94,7 @@ const tokenCallers = ({ logins, apiTokens, accessTokens, vouched }: TokenNeeds) 
     const owner = login && (await vouched.loadAs(login));
     if (!owner)
       throw new LoginRefused('unauthenticated', 'The login has ended; log in again', { account: login?.account });
-    return cameBy(owner.principal, 'cookie');
+    return login.callerBy(owner);
   };
 
   return {
@@ -104,8 +104,8 @@ const tokenCallers = ({ logins, apiTokens, accessTokens, vouched }: TokenNeeds) 
       if (kind === 'apiToken') return cachedApiToken(token, credentials.address, everSince);
       if (kind === 'accessToken') return accessTokens.fromCache(token, everSince);
       const login = logins.fromCache(token);
-      const caller = login && vouched.keptAs(login, everSince);
-      return caller && cameBy(caller.principal, 'cookie');
+      const owner = login && vouched.keptAs(login, everSince);
+      return owner && login.callerBy(owner);
     },
     load: async (token: string, credentials: Credentials): Promise<Principal> => {
       const kind = kindOf(token, credentials);
@@ -141,7 +141,7 @@ export const authenticator = (node: Node, { settings, secure, directory, openId 
   const vouched = vouchedAccounts(verified, vouching);
   const accountNamed = async (username: string) => (await model.idsNamed(credentials.collection, username))[0];
   const basic = basicLogins({ accounts: verified, check, accountNamed, limiter, upToDate, settings, vouching, now });
-  const tokens = tokensOf(node, settings);
+  const tokens = tokensOf(node, { settings, accounts: verified });
   const apiTokens = apiTokensOf(node);
   const issuers = issuersOf(node, providers);
   const accessTokens = accessTokensOf({ issuers, openId, accounts: verified, settings, now });

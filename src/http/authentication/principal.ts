@@ -38,7 +38,7 @@ export type Principal = {
   /** Names of all roles of the account: its own, and those from groups and mappings. */
   readonly roles: readonly string[];
   readonly groups: readonly { readonly name: string; readonly provenance: string }[];
-  /** True once the date of the token is over that was sent; not set for logins and passwords. */
+  /** True once the login has ended, or the date of the token is over, that was sent; not set for passwords. */
   readonly hasEnded?: () => boolean;
   /** A text that two principals share only if they have the same rights. */
   readonly rights: string;

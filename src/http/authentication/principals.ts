@@ -262,6 +262,11 @@ export const verifiedAccounts = (accounts: Principals, changes: AccountChanges) 
   return {
     keptAs,
     loadAs,
+    /** True if the account is known to have another credential since. Reads only memory. */
+    isRefuted: (proof: Proof): boolean => {
+      const account = accounts.everSince(proof.account);
+      return account !== undefined && !holds(proof, account);
+    },
     /** Like `keptAs`, for a caller who sent the account's name: undefined if the name has changed. */
     keptLike: ({ principal: { actor }, credential }: Known, everSince = false): Known | undefined =>
       sameName(actor, keptAs({ account: actor.id, credential }, everSince)),

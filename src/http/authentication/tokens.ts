@@ -10,7 +10,8 @@ import type { Node } from '../../node.ts';
 import { type Login, logins } from '../../projections/authorization/logins.ts';
 import { documentIn, documentOf, pageOf } from '../../projections/engine/documents.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
-import type { LoginSettings } from './principal.ts';
+import { callerOf, cameBy, type Known, type LoginSettings, type Principal } from './principal.ts';
+import type { VerifiedAccounts } from './principals.ts';
 
 /** `token`: the text of the login that begins; a new one unless given. It begins once. */
 type Start = {
@@ -22,13 +23,16 @@ type Start = {
 
 const tokenForm = /^[A-Za-z0-9_-]{43}$/;
 
+type Needs = { readonly settings: () => LoginSettings; readonly accounts: Pick<VerifiedAccounts, 'isRefuted'> };
+
 /**
  * Keeps logins by their tokens. A token has 256 random bits; only its keyed digest is stored. A login ends after
  * `logoutTime` without use, and after 12 hours in any case.
  */
-export const tokens = ({ model, settled, head, handle, digest, clock }: Node, settings: () => LoginSettings) => {
+export const tokens = ({ model, settled, head, handle, digest, clock }: Node, needs: Needs) => {
+  const { settings } = needs;
   const commands = loginCommands(handle);
-  const cache = heldLogins(commands, settings, clock);
+  const cache = heldLogins(commands, needs, clock);
   const exclusively = mutex();
 
   const othersOf = async (account: string, id?: string): Promise<readonly string[]> => {
@@ -113,26 +117,19 @@ export type Held = {
   used: number;
   written: number;
   exact: boolean;
+  /** The caller who sends the token of this login. */
+  readonly callerBy: (owner: Known) => Principal;
 };
-
-const heldOf = ({ account, credential, created, used }: Login): Held => ({
-  account,
-  credential,
-  created: Date.parse(created),
-  used: Date.parse(used),
-  written: Date.parse(used),
-  exact: false,
-});
 
 /**
  * Keeps logins in memory, by the digests of their tokens. The time of the last use is stored at most once a minute, and
  * less often the longer `logoutTime` is. A node that knows only the stored time lets the login last longer by that
  * interval.
  */
-const heldLogins = (commands: LoginCommands, settings: () => LoginSettings, { now, time }: GuardedClock) => {
+const heldLogins = (commands: LoginCommands, { settings, accounts }: Needs, { now, time }: GuardedClock) => {
   const cache = lruCache<Held>(20_000);
-  // If this number changes during a read, the login that was read may have ended.
-  let ended = 0;
+  // The logins that ended lately. One that was read meanwhile must not get in, and its streams end.
+  const ended = lruCache<true>(20_000);
 
   const logoutMs = (): number => settings().logoutTime * 60_000;
   const writeEvery = (): number => Math.max(writtenEveryMs, logoutMs() / 10);
@@ -157,25 +154,41 @@ const heldLogins = (commands: LoginCommands, settings: () => LoginSettings, { no
     return login;
   };
 
+  /** A stream that is open uses its login. */
+  const hasEnded = (id: string, login: Held): boolean =>
+    ended.has(id) || accounts.isRefuted(login) || use(id, login) === undefined;
+
+  const heldOf = (id: string, { account, credential, created, used }: Login): Held => {
+    const login: Held = {
+      account,
+      credential,
+      created: Date.parse(created),
+      used: Date.parse(used),
+      written: Date.parse(used),
+      exact: false,
+      callerBy: callerOf((owner) => ({ ...cameBy(owner, 'cookie'), hasEnded: () => hasEnded(id, login) })),
+    };
+    return login;
+  };
+
   return {
     /** A login from memory; does not wait. */
     fromCache: (id: string): Held | undefined => {
       const login = cache.get(id);
       return login && use(id, login);
     },
-    /** Reads a login. It is kept in memory unless a login has ended meanwhile. */
+    /** Reads a login. */
     load: async (id: string, read: (id: string) => Promise<Login | undefined>): Promise<Held | undefined> => {
-      const before = ended;
       const found = await read(id);
-      if (!found) return undefined;
-      const login = cache.get(id) ?? heldOf(found);
-      if (before === ended) cache.set(id, login);
+      if (!found || ended.has(id)) return undefined;
+      const login = cache.get(id) ?? heldOf(id, found);
+      cache.set(id, login);
       return use(id, login);
     },
     onEvent: ({ stream, topic, data }: Pick<Recorded, 'stream' | 'topic' | 'data'>): void => {
       const { id } = splitStream(stream);
       if (topic === 'loggedOut') {
-        ended++;
+        ended.set(id, true);
         cache.delete(id);
       }
       const login = topic === 'loginUsed' ? cache.get(id) : undefined;

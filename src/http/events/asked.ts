@@ -22,7 +22,7 @@ export type From = number | 'now';
 export type Opener = {
   /** The key of the reader (`callerKey`). */
   readonly account: string;
-  /** True once the token has ended that they sent; not set without one. */
+  /** True once the login or the token has ended that they sent; not set without one. */
   readonly hasEnded?: (() => boolean) | undefined;
 };
 

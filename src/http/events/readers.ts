@@ -60,7 +60,7 @@ export const readersOf = <More extends object>({ viewerOf, mayRead, places, pati
     reader.connection.end(reason);
   };
 
-  /** Keeps connections, and ends those of readers who do not take what is sent, or whose token has ended. */
+  /** Keeps connections, and ends those of readers who do not take what is sent, or whose login or token has ended. */
   const look = (): void => {
     const now = performance.now();
     for (const reader of all) {
@@ -80,8 +80,9 @@ export const readersOf = <More extends object>({ viewerOf, mayRead, places, pati
 
   const checkAll = async (): Promise<void> => {
     for (const account of new Set([...all].map((reader) => reader.account))) {
-      if (await principalOf(account)) continue;
-      for (const reader of all) if (reader.account === account) end(reader, 'rights');
+      const principal = await principalOf(account);
+      for (const reader of all)
+        if (reader.account === account && (!principal || reader.hasEnded?.())) end(reader, 'rights');
     }
   };
   const checks = idBatches({
