@@ -23,6 +23,8 @@ export type Wanted = Between & {
   readonly resource?: string | undefined;
   readonly source?: string | undefined;
   readonly topic?: string | undefined;
+  /** Any of these. */
+  readonly topics?: readonly string[] | undefined;
   readonly operation?: string | undefined;
   readonly requestId?: string | undefined;
   readonly correlation?: string | undefined;
@@ -38,17 +40,20 @@ export type AuditPage<T> = { readonly results: readonly T[]; readonly cursor: st
 const mostCharacters = 8 * 1024 * 1024;
 
 /** The terms of a search: the rarest first, because its events are looked at one after the other. */
-const termsOf = ({ correlation, requestId, resource, actor, topic, operation, source }: Wanted): readonly Term[] => {
-  const values: readonly (readonly [FoundBy, string | undefined])[] = [
-    ['request', correlation],
-    ['request', requestId],
-    ['resource', resource],
-    ['actor', actor],
-    ['topic', topic],
-    ['operation', operation],
-    ['source', source],
+const termsOf = (wanted: Wanted): readonly (readonly Term[])[] => {
+  const { correlation, requestId, resource, actor, topic, topics, operation, source } = wanted;
+  const one = (value: string | undefined) => value && [value];
+  const values: readonly (readonly [FoundBy, readonly string[] | '' | undefined])[] = [
+    ['request', one(correlation)],
+    ['request', one(requestId)],
+    ['resource', one(resource)],
+    ['actor', one(actor)],
+    ['topic', one(topic)],
+    ['operation', one(operation)],
+    ['topic', topics],
+    ['source', one(source)],
   ];
-  return values.flatMap(([by, value]) => (value === undefined ? [] : termOf(by, value)));
+  return values.flatMap(([by, any]) => (any ? [any.map((value) => termOf(by, value))] : []));
 };
 
 /** Makes the test for wanted events. The index alone may be wrong. */
@@ -61,6 +66,7 @@ const isWanted = (query: Wanted): ((event: AuditEvent) => boolean) => {
     equals(query.resource, event.resource && resourceText(event.resource)) &&
     equals(query.source, event.source) &&
     equals(query.topic, event.topic) &&
+    query.topics?.includes(event.topic) !== false &&
     equals(query.operation, event.operation) &&
     equals(query.requestId, event.requestId) &&
     equals(query.correlation, event.correlation) &&
@@ -118,7 +124,7 @@ export const findDenials = async (
   const results: Denial[] = [];
   let next: string | undefined;
   const range = { after, before: Math.min(before, (place?.position ?? Infinity) + 1) };
-  const rest = await readNewest(sources, [termOf('topic', topic)], range, (stored) => {
+  const rest = await readNewest(sources, [[termOf('topic', topic)]], range, (stored) => {
     const tally = tallyIn(stored);
     if (!tally || !inTime(tally.first, tally.last)) return true;
     const from = stored.position === place?.position ? place.index : 0;

@@ -20,12 +20,12 @@ const inOneTurn = 512;
 const atOnce = 32;
 
 /**
- * Reads the events with all terms in a part of the log, the newest first, until `take` returns false, or enough has been
+ * Reads the events with a term of each list in a part of the log, the newest first, until `take` returns false, or enough has been
  * looked at. Resolves to the position before which nothing was looked at; undefined if nothing is left.
  */
 export const readNewest = async (
   { log, index, mostLooked = 50_000 }: Pick<AuditSources, 'log' | 'index' | 'mostLooked'>,
-  terms: readonly Term[],
+  terms: readonly (readonly Term[])[],
   range: Range,
   take: (event: StoredEvent) => Promise<boolean> | boolean,
 ): Promise<number | undefined> => {

@@ -41,7 +41,7 @@ export const traceOf = async (
   const events: AuditEvent[] = [];
   let characters = 0;
   const whole = { after: 0, before: Number.MAX_SAFE_INTEGER };
-  const rest = await readNewest(sources, [termOf('request', correlation)], whole, async (stored) => {
+  const rest = await readNewest(sources, [[termOf('request', correlation)]], whole, async (stored) => {
     const event = auditEvent(stored);
     if (event.correlation !== correlation || !(await sources.sees(stored))) return true;
     events.push(event);

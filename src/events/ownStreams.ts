@@ -13,7 +13,8 @@ export const isLinkedStream = (stream: string): boolean => linkedCategories.has(
 
 const platform = '@platform/';
 const sources: ReadonlySet<string> = new Set(areas.map((area) => platform + area));
-const topics = new Set(aggregates.flatMap(({ evolve }) => Object.keys(evolve)));
+/** All topics of the platform's own events. */
+export const topics: ReadonlySet<string> = new Set(aggregates.flatMap(({ evolve }) => Object.keys(evolve)));
 
 /** True if a type belongs to the platform's areas. Payloads and the log's own notes belong to none. */
 const isOwnType = (type: string): boolean => {

@@ -5,6 +5,9 @@ import { differenceOf, historyOf, resourceGiven } from '../../audit/history.ts';
 import type { AuditSources } from '../../audit/reading.ts';
 import { traceOf } from '../../audit/trace.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
+import { topics as ownTopics } from '../../events/ownStreams.ts';
+import { documentIn, pageOf as entriesOf } from '../../projections/engine/documents.ts';
+import { eventTypes } from '../../projections/engine/eventTypes.ts';
 import type { Principal } from '../authentication/principal.ts';
 import type { Answer, AreaRoutes } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';
@@ -43,6 +46,26 @@ const sourcesFor = ({ audit, events }: Service, viewer: Principal | undefined): 
   sees: async (event) => viewer !== undefined && events.seesInAudit(viewer, event),
 });
 
+const mostTopics = 1000;
+
+/** The topics that have a text in them, in any case. Throws `invalid` if they are too many to look for. */
+const topicsWith = async ({ model }: Service, part: string): Promise<readonly string[]> => {
+  const { entries, total } = await entriesOf(model, eventTypes, {
+    where: { field: 'topic', op: 'contains', value: part },
+    sort: 'topic',
+    order: 1,
+    skip: 0,
+    limit: mostTopics,
+  });
+  const lowerCased = part.toLowerCase();
+  const found = new Set([...ownTopics].filter((topic) => topic.toLowerCase().includes(lowerCased)));
+  for (const entry of entries) found.add(documentIn(eventTypes, entry).topic);
+  if (total <= mostTopics) return [...found];
+  throw new RequestError('invalid', `topicContains fits more than ${mostTopics} topics; say more of it`, {
+    path: 'topicContains',
+  });
+};
+
 const answer = (body: unknown): Answer => ({ text: exactText(body) });
 
 const required = (value: string | undefined, path: string): string => {
@@ -70,6 +93,7 @@ export const auditRoutes = (areas: () => readonly AreaRoutes[]): AreaRoutes => (
         resource: text('<kind>/<id>, such as automation/65f0...'),
         source: text('Source, such as @platform/operations-manager'),
         topic: text('Topic, such as jobStarted'),
+        topicContains: text('A part of the topic, in any case, such as started'),
         operation: text('Operation or reaction, such as createAutomation'),
         requestId: text('Id of the request'),
         correlation: text('Correlation: the id of what began it all'),
@@ -79,7 +103,9 @@ export const auditRoutes = (areas: () => readonly AreaRoutes[]): AreaRoutes => (
       answer: pageOf(eventSchema),
       run: async ({ query, principal }, service) => {
         if (query.resource !== undefined) resourceGiven(query.resource);
-        return answer(await findEvents(sourcesFor(service, principal), query, pageIn(query)));
+        const { topicContains, ...wanted } = query;
+        const topics = topicContains === undefined ? undefined : await topicsWith(service, topicContains);
+        return answer(await findEvents(sourcesFor(service, principal), { ...wanted, topics }, pageIn(query)));
       },
     }),
     actionRoute({

@@ -130,32 +130,42 @@ export type Positions = {
   readonly rest: number | undefined;
 };
 
-/** The rows of a term: the first one that ends at a position or after it, and the newest one that ends before it. */
-const rowsOf = (db: Connection, term: Term) => {
+/** Finds rows of a term: the first one that ends at a position or after it, and the newest one that ends before it. */
+const rowFinder = (db: Connection) => {
   const row = 'SELECT last, distances FROM found WHERE term = ? AND last';
   const around = db.prepare(`${row} >= ? ORDER BY last LIMIT 1`);
   const before = db.prepare(`${row} < ? ORDER BY last DESC LIMIT 1`);
   return {
-    around: (position: number) => around.get(term, position) as Row | undefined,
-    before: (position: number) => before.get(term, position) as Row | undefined,
+    around: (term: Term, position: number) => around.get(term, position) as Row | undefined,
+    before: (term: Term, position: number) => before.get(term, position) as Row | undefined,
   };
 };
 
+type Rows = ReturnType<typeof rowFinder>;
+
 /** Positions with a term before a position, in descending order. */
-function* positionsBefore(db: Connection, term: Term, position: number): Generator<number> {
-  const rows = rowsOf(db, term);
-  const first = rows.around(position);
+function* positionsBefore(rows: Rows, term: Term, position: number): Generator<number> {
+  const first = rows.around(term, position);
   if (first) yield* positionsIn(first).filter((one) => one < position);
-  for (let row = rows.before(position); row; row = rows.before(row[0])) yield* positionsIn(row);
+  for (let row = rows.before(term, position); row; row = rows.before(term, row[0])) yield* positionsIn(row);
+}
+
+/** Positions with one of the terms before a position, in descending order. */
+function* positionsWithAny(rows: Rows, terms: readonly Term[], position: number): Generator<number> {
+  const all = terms.map((term) => positionsBefore(rows, term, position));
+  const heads = all.map((one) => one.next().value ?? -Infinity);
+  for (let newest = Math.max(...heads); newest >= 0; newest = Math.max(...heads)) {
+    yield newest;
+    for (const [n, head] of heads.entries()) if (head === newest) heads[n] = all[n]?.next().value ?? -Infinity;
+  }
 }
 
 /** A function that says if the event at a position has a term. */
-const hasTerm = (db: Connection, term: Term): ((position: number) => boolean) => {
-  const { around } = rowsOf(db, term);
+const hasTerm = ({ around }: Rows, term: Term): ((position: number) => boolean) => {
   let [first, last, positions] = [Infinity, -Infinity, new Set<number>()];
   return (position) => {
     if (position < first || position > last) {
-      const row = around(position);
+      const row = around(term, position);
       const found = row ? positionsIn(row) : [];
       [first, last, positions] = [Math.min(position, ...found.slice(-1)), row?.[0] ?? position, new Set(found)];
     }
@@ -164,21 +174,22 @@ const hasTerm = (db: Connection, term: Term): ((position: number) => boolean) =>
 };
 
 /**
- * The newest events in a part of the log that have all the terms. At most `most` events of the first term are looked
+ * The newest events in a part of the log that have a term of each list. At most `most` events of the first list are looked
  * at, so that the time does not depend on how long the log is.
  */
 export const newestWith = (
   db: Connection,
-  [first = everything, ...others]: readonly Term[],
+  [first = [everything], ...others]: readonly (readonly Term[])[],
   { after, before }: Range,
   most: number,
 ): Positions => {
+  const rows = rowFinder(db);
   const looked: number[] = [];
-  for (const position of positionsBefore(db, first, before)) {
+  for (const position of positionsWithAny(rows, first, before)) {
     if (position <= after || looked.length === most) break;
     looked.push(position);
   }
-  const tests = others.map((term) => hasTerm(db, term));
-  const positions = looked.filter((position) => tests.every((has) => has(position)));
+  const tests = others.map((terms) => terms.map((term) => hasTerm(rows, term)));
+  const positions = looked.filter((position) => tests.every((any) => any.some((has) => has(position))));
   return { positions, looked: looked.length, rest: looked.length < most ? undefined : looked.at(-1) };
 };

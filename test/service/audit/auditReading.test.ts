@@ -78,6 +78,31 @@ describe('audits over HTTP', function () {
     assert.deepEqual(await all(`resource=automation/${id}&source=@platform/mop`), []);
   });
 
+  it('find events by a part of their topics, those of the platform and published ones', async () => {
+    const made = await automation('by part');
+    const { _id: id } = ok(made).data;
+    ok(await service.ask('PATCH', `/operations-manager/automations/${id}`, { description: 'changed' }));
+    for (const topic of ['LinkDown', 'linkUp', 'automationLost'])
+      ok(await service.ask('POST', `/operations-manager/events/net/${topic}`, {}));
+    const topics = async (query: string) => (await all(query)).map(({ topic }) => topic);
+    assert.deepEqual(await topics('topicContains=link'), ['linkUp', 'LinkDown']);
+    assert.deepEqual(await topics('topicContains=LINKDOWN&source=net'), ['LinkDown']);
+    assert.deepEqual(await topics(`topicContains=Automation&resource=automation/${id}`), [
+      'automationChanged',
+      'automationCreated',
+    ]);
+    assert.equal((await topics('topicContains=automation&limit=2'))[0], 'automationLost');
+    assert.deepEqual(await topics('topicContains=automation&topic=linkUp'), []);
+    assert.deepEqual(await topics('topicContains=nothing%20has%20it'), []);
+    const whole = await topics('limit=1000');
+    for (const part of ['automation', 'e'])
+      assert.deepEqual(
+        await topics(`topicContains=${part}&limit=3`),
+        whole.filter((topic) => topic.toLowerCase().includes(part)),
+        part,
+      );
+  });
+
   it('are paged, and repeat and miss nothing while others write', async () => {
     const { _id: id } = ok(await automation('paged')).data;
     const change = async (n: number) =>

@@ -98,6 +98,18 @@ describeInBrowser('console: devices, compliance, triggers, time, people', () => 
     await page.looksRight('the test bench');
   });
 
+  it('finds events by a part of their topic, as it is typed', async () => {
+    const page = await newPage();
+    for (const topic of ['portFlapped', 'portCleared', 'fanFailed'])
+      ok(await service.ask('POST', `${operations}/events/monitoring/${topic}`, {}));
+    await page.enter('/time');
+    await page.getByRole('searchbox', { name: 'Filter' }).pressSequentially('PORT');
+    await page.getByRole('link', { name: 'fanFailed' }).waitFor({ state: 'detached' });
+    const found = await page.locator('tbody td:nth-child(2)').allInnerTexts();
+    assert.deepEqual(found.slice(0, 2), ['portCleared', 'portFlapped']);
+    assert.match(page.url(), /topicContains=PORT/);
+  });
+
   it('takes JSON as it is typed, before the field is left', async () => {
     const page = await newPage();
     await page.enter('/devices/-/groups/new');
@@ -137,11 +149,11 @@ describeInBrowser('console: devices, compliance, triggers, time, people', () => 
     const page = await newPage();
     let come = (): void => undefined;
     const late = new Promise<void>((resolve) => (come = resolve));
-    await page.route(/\/page\/now-\w+\.js$/, (route) => late.then(() => route.continue()));
-    await page.enter('/now');
+    await page.route(/\/page\/automations-\w+\.js$/, (route) => late.then(() => route.continue()));
+    await page.enter('/automations');
     await page.view('/triggers');
     await page.getByRole('link', { name: 'A link is down' }).waitFor();
-    const loaded = page.waitForResponse(/\/page\/now-\w+\.js$/);
+    const loaded = page.waitForResponse(/\/page\/automations-\w+\.js$/);
     come();
     await (await loaded).finished();
     await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100)));

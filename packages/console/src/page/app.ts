@@ -1,3 +1,4 @@
+import { signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { AsOf } from './asOf.ts';
@@ -7,25 +8,23 @@ import { useLoaded } from './loading.ts';
 import { linkTo, place } from './location.ts';
 import { LogIn } from './logIn.ts';
 import { Notice } from './notice.ts';
+import { Now } from './now.ts';
 import { Failure, Loading, Message } from './parts.ts';
 import { askForRights, caller, hasEnded, isReachable, logOut, slowCalls } from './platform.ts';
 
-type View = { readonly title: string; readonly load: () => Promise<{ readonly default: ComponentType }> };
+type View = { readonly title: string; readonly load: () => Promise<ComponentType> };
 
-/** The views by the first part of their path. */
+/** The views by the first part of their path. Now is mostly the first one, so it comes with the frame. */
 const views: Readonly<Record<string, View>> = {
-  now: { title: 'Now', load: async () => ({ default: (await import('./now.ts')).Now }) },
-  run: { title: 'Run', load: async () => ({ default: (await import('./run.ts')).Run }) },
-  jobs: { title: 'Jobs', load: async () => ({ default: (await import('./jobs.ts')).Jobs }) },
-  devices: { title: 'Devices', load: async () => ({ default: (await import('./devices.ts')).Devices }) },
-  compliance: { title: 'Compliance', load: async () => ({ default: (await import('./compliance.ts')).Compliance }) },
-  automations: {
-    title: 'Automations',
-    load: async () => ({ default: (await import('./automations.ts')).Automations }),
-  },
-  triggers: { title: 'Triggers', load: async () => ({ default: (await import('./triggers.ts')).Triggers }) },
-  time: { title: 'Time', load: async () => ({ default: (await import('./time.ts')).Time }) },
-  people: { title: 'People', load: async () => ({ default: (await import('./people.ts')).People }) },
+  now: { title: 'Now', load: async () => Now },
+  run: { title: 'Run', load: async () => (await import('./run.ts')).Run },
+  jobs: { title: 'Jobs', load: async () => (await import('./jobs.ts')).Jobs },
+  devices: { title: 'Devices', load: async () => (await import('./devices.ts')).Devices },
+  compliance: { title: 'Compliance', load: async () => (await import('./compliance.ts')).Compliance },
+  automations: { title: 'Automations', load: async () => (await import('./automations.ts')).Automations },
+  triggers: { title: 'Triggers', load: async () => (await import('./triggers.ts')).Triggers },
+  time: { title: 'Time', load: async () => (await import('./time.ts')).Time },
+  people: { title: 'People', load: async () => (await import('./people.ts')).People },
 };
 
 const nameOfView = (): string => {
@@ -33,8 +32,16 @@ const nameOfView = (): string => {
   return Object.hasOwn(views, name) ? name : '';
 };
 
+/** The views whose files are there, by their names. */
+const loadedViews = signal<Readonly<Record<string, ComponentType>>>({ now: Now });
+
+const loadView = async (name: string): Promise<void> => {
+  const view = await views[name]?.load();
+  if (view) loadedViews.value = { ...loadedViews.peek(), [name]: view };
+};
+
 // The view comes while the platform says who is logged in. A failure is shown when the view is opened.
-views[nameOfView()]?.load().catch(() => undefined);
+loadView(nameOfView()).catch(() => undefined);
 
 const liveWords = {
   off: '',
@@ -69,7 +76,7 @@ const skipToMain = (event: Event): void => {
 const Navigation = () => {
   const now = nameOfView();
   // The page follows the rights, which may change at any time.
-  useLoaded(askForRights, [], { when: isOfPeople, every: 10_000 });
+  useLoaded(askForRights, [], { when: isOfPeople, every: 10_000, isKnown: true });
   return html`<nav aria-label="Views">
     <ul>
       ${Object.entries(views).map(
@@ -83,26 +90,18 @@ const Navigation = () => {
 const Content = () => {
   const name = nameOfView();
   const view = views[name];
-  const [opened, setOpened] = useState<{ readonly name: string; readonly View: ComponentType }>();
-  const [error, setError] = useState<unknown>();
+  const [failed, setFailed] = useState('');
   useEffect(() => {
     document.title = view ? `${view.title} - Automation Platform` : 'Automation Platform';
-    setError(undefined);
-    let isLeft = false;
-    view?.load().then(
-      ({ default: View }) => isLeft || setOpened({ name, View }),
-      (fault) => isLeft || setError(fault),
-    );
-    return () => {
-      isLeft = true;
-    };
+    setFailed('');
+    loadView(name).catch(() => setFailed(name));
   }, [name]);
   if (!view)
     return html`<h1>No such view</h1><p class="empty">The address names no view of the console. <a href=${linkTo(['now'])}>Go to Now</a></p>`;
-  const key = place.value.path.join('/');
+  const View = loadedViews.value[name];
   return html`<h1>${view.title}</h1>
-    ${error !== undefined && html`<${Failure}>The view could not be loaded. A newer version may be there: load the page again.</${Failure}>`}
-    ${opened?.name === name ? html`<${opened.View} key=${key} />` : error === undefined && html`<${Loading} />`}`;
+    ${failed === name && html`<${Failure}>The view could not be loaded. A newer version may be there: load the page again.</${Failure}>`}
+    ${View ? html`<${View} key=${place.value.path.join('/')} />` : failed !== name && html`<${Loading} />`}`;
 };
 
 /** The whole page. */

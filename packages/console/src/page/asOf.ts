@@ -6,19 +6,20 @@ import { call, may } from './platform.ts';
 
 const monthMs = 30 * 86_400_000;
 
-/** Since when there is something to look at: an account was made when the log began. */
-const beginning = async (): Promise<number> => {
-  if (!may('authorization.getAccounts')) return Date.now() - monthMs;
+/** Since when there is something to look at: an account was made when the log began. Undefined if nobody says it. */
+const beginning = async (): Promise<number | undefined> => {
+  if (!may('authorization.getAccounts')) return undefined;
   const { body } = await call('authorization.getAccounts', { query: { limit: 100 } });
   const times = body.results.map(({ created = '' }) => Date.parse(created)).filter((time) => !Number.isNaN(time));
-  return times.length > 0 ? Math.min(...times) : Date.now() - monthMs;
+  return times.length > 0 ? Math.min(...times) : undefined;
 };
 
 const pauseMs = 300;
 
 /** The slider of the moment that the page shows. */
 export const AsOf = () => {
-  const first = useLoaded(beginning, []);
+  const [isUsed, setUsed] = useState(false);
+  const first = useLoaded(async () => (isUsed || asOf.value !== undefined ? beginning() : undefined), [isUsed]);
   const moment = asOf.value;
   const [typed, setTyped] = useState<number>();
   const [now, setNow] = useState(Date.now);
@@ -39,8 +40,8 @@ export const AsOf = () => {
     setQuery({ asOf: undefined }, true);
   };
   return html`<span class="asof" data-past=${isPast}>
-    <label>As of <input type="range" min=${Math.min(first.value ?? now, now - 1000)} max=${now} step="1000" value=${value}
-      aria-valuetext=${isPast ? text : 'now'}
+    <label>As of <input type="range" min=${Math.min(first.value ?? now - monthMs, now - 1000)} max=${now} step="1000" value=${value}
+      onFocus=${() => setUsed(true)} onPointerEnter=${() => setUsed(true)} aria-valuetext=${isPast ? text : 'now'}
       onInput=${(event: { readonly currentTarget: HTMLInputElement }) => setTyped(Number(event.currentTarget.value))} /></label>
     ${isPast && html`<output>${text}</output>`}
     <button type="button" disabled=${!isPast} onClick=${back}>Now</button>

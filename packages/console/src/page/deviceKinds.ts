@@ -1,8 +1,7 @@
 import type { Operations } from '@automation-platform/client';
 import type { Members } from '@automation-platform/json';
 import { readVersion } from './edit.ts';
-import { textOf } from './fields.ts';
-import { html } from './html.ts';
+import { html, textOf } from './html.ts';
 import { descriptions, Link, listQuery, rowsIn, Section, Table, Time } from './parts.ts';
 import { call, read } from './platform.ts';
 import { groupNames, historyOf, idOf, type Kind, ListOf, member, nameOf } from './resource.ts';

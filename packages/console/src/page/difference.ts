@@ -1,6 +1,5 @@
 import { isObject, type PatchedMember } from '@automation-platform/json';
-import { textOf } from './fields.ts';
-import { html } from './html.ts';
+import { html, textOf } from './html.ts';
 import { codeOf, Table } from './parts.ts';
 
 const sideOf = (value: unknown, kind: 'removed' | 'added') =>

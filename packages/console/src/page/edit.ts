@@ -1,10 +1,9 @@
 import type { Operations } from '@automation-platform/client';
 import { isObject, type Members } from '@automation-platform/json';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { textOf } from './fields.ts';
 import { useFilling } from './filling.ts';
 import { FieldsOf } from './form.ts';
-import { type Children, html } from './html.ts';
+import { type Children, html, textOf } from './html.ts';
 import { Failure, Json, reasonAgainst, say, Table } from './parts.ts';
 import { CallRefused, newKey, type Past, readWhole } from './platform.ts';
 

@@ -1,5 +1,6 @@
 /** The fields of a form, by its schema and layout. */
 import { isObject, type Members } from '@automation-platform/json';
+import { textOf } from './html.ts';
 
 type Schema = Members;
 
@@ -41,12 +42,6 @@ export type Field = {
   readonly fields: readonly Field[];
   /** Of a list: its items. */
   readonly item?: Field;
-};
-
-/** A value as people read it: a text as it is, nothing as nothing, anything else as JSON. */
-export const textOf = (value: unknown): string => {
-  if (value === undefined || value === null) return '';
-  return typeof value === 'string' ? value : JSON.stringify(value);
 };
 
 const textIn = (members: Members, ...names: readonly string[]): string => {

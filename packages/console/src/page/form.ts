@@ -1,7 +1,7 @@
 import { isObject, type Members } from '@automation-platform/json';
 import { useId, useState } from 'preact/hooks';
-import { escaped, type Field, type Kind, textOf } from './fields.ts';
-import { html } from './html.ts';
+import { escaped, type Field, type Kind } from './fields.ts';
+import { html, textOf } from './html.ts';
 
 type Props = {
   readonly field: Field;

@@ -10,3 +10,9 @@ const template = htm as unknown as { readonly bind: (make: typeof h) => Template
 export const html = template.bind(h);
 
 export type Children = ComponentChildren;
+
+/** A value as people read it: a text as it is, nothing as nothing, anything else as JSON. */
+export const textOf = (value: unknown): string => {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+};

@@ -2,9 +2,7 @@ import type { Operations } from '@automation-platform/client';
 import { isObject } from '@automation-platform/json';
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { textOf } from './fields.ts';
-import { html } from './html.ts';
-import { Todo } from './inbox.ts';
+import { html, textOf } from './html.ts';
 import { useLoaded } from './loading.ts';
 import { linkTo, place, setQuery } from './location.ts';
 import {
@@ -24,6 +22,7 @@ import {
   Time,
 } from './parts.ts';
 import { call, findEvents, isNow, may, read } from './platform.ts';
+import { Todo } from './todo.ts';
 
 export type JobOf = Operations['operations-manager.getJob']['answer']['data'];
 type JobTask = NonNullable<JobOf['tasks']>[string];

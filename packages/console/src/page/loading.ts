@@ -18,6 +18,8 @@ type Options = {
   readonly when?: (event: PlatformEvent) => boolean;
   /** Asks again after this time, in milliseconds. */
   readonly every?: number;
+  /** True if the answer is there at first, so that it is asked for later alone. */
+  readonly isKnown?: boolean;
 };
 
 const leastMs = 1000;
@@ -32,13 +34,18 @@ export const useLoaded = <T>(load: () => Promise<T>, by: readonly unknown[], opt
   const latest = useRef({ load, options });
   latest.current = { load, options };
   const { state, ask, stop } = useMemo(() => loader(() => latest.current), []);
-  useEffect(() => ask(), by);
+  const isKnown = useRef(options.isKnown === true);
+  const askAtFirst = (): void => {
+    if (!isKnown.current) ask();
+  };
+  useEffect(askAtFirst, by);
   useEffect(() => {
     const ends = [
       effect(() => {
         // Each of these makes what is shown stale.
         void [asOf.value, refreshes.value, caller.value?.id];
-        ask();
+        askAtFirst();
+        isKnown.current = false;
       }),
       listen((event) => {
         if (latest.current.options.when?.(event)) ask(leastMs);

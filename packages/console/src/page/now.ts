@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks';
-import { textOf } from './fields.ts';
-import { html } from './html.ts';
+import { html, textOf } from './html.ts';
 import { Inbox } from './inbox.ts';
 import type { PlatformEvent } from './live.ts';
 import { useLoaded } from './loading.ts';

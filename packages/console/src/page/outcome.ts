@@ -1,6 +1,5 @@
 import { isObject } from '@automation-platform/json';
-import { textOf } from './fields.ts';
-import { html } from './html.ts';
+import { html, textOf } from './html.ts';
 import { codeOf, Json } from './parts.ts';
 
 type Verdict = { readonly words: string; readonly isSure: boolean; readonly lines: readonly string[] };

@@ -1,8 +1,7 @@
 import type { Operations } from '@automation-platform/client';
 import { useState } from 'preact/hooks';
 import { readVersion } from './edit.ts';
-import { textOf } from './fields.ts';
-import { html } from './html.ts';
+import { html, textOf } from './html.ts';
 import { isOfPeople } from './live.ts';
 import { useLoaded } from './loading.ts';
 import {

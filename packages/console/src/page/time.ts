@@ -2,8 +2,7 @@ import type { Operations } from '@automation-platform/client';
 import { applyPatch, isObject, type PatchedMember, type PatchOperation } from '@automation-platform/json';
 import { useState } from 'preact/hooks';
 import { Difference } from './difference.ts';
-import { textOf } from './fields.ts';
-import { html } from './html.ts';
+import { html, textOf } from './html.ts';
 import { useLoaded } from './loading.ts';
 import { asOf, goTo, linkTo, momentTime, place, setQuery } from './location.ts';
 import { Action, Time as At, Facts, Filter, Json, Link, Section, Shown, Table } from './parts.ts';
@@ -14,6 +13,7 @@ type Entry = Operations['audit.getAuditResource']['answer']['results'][number];
 
 type FilterOf = {
   readonly name:
+    | 'topicContains'
     | 'topic'
     | 'source'
     | 'actor'
@@ -28,11 +28,12 @@ type FilterOf = {
 };
 
 const filters: readonly FilterOf[] = [
-  { name: 'topic', label: 'Filter', placeholder: 'topic' },
+  { name: 'topicContains', label: 'Filter', placeholder: 'part of a topic' },
   { name: 'actor', label: 'Actor', placeholder: 'id of the account' },
   { name: 'resource', label: 'Resource', placeholder: 'kind/id' },
 ];
 const moreFilters: readonly FilterOf[] = [
+  { name: 'topic', label: 'Topic' },
   { name: 'source', label: 'Source', placeholder: '@platform/…' },
   { name: 'operation', label: 'Operation' },
   { name: 'requestId', label: 'Request' },

@@ -35,7 +35,7 @@ describe('files of the console', () => {
 
   it('are few: less than ten for the start, and less than ten more for a view', () => {
     assert.ok(loaded.first.length < 10, loaded.first.join(' '));
-    for (const view of ['now', 'run', 'jobs', 'devices', 'compliance', 'automations', 'triggers', 'time', 'people']) {
+    for (const view of ['run', 'jobs', 'devices', 'compliance', 'automations', 'triggers', 'time', 'people']) {
       const more = [...scriptsOf(view)].filter((path) => !loaded.first.includes(path));
       assert.ok(more.length > 0 && more.length < 10, more.join(' '));
     }
@@ -72,7 +72,7 @@ describe('files of the console', () => {
     it(`have less than 250 kB in all as ${coding}, the first view less than 80 kB`, () => {
       const styles = [...loaded.files.keys()].filter((path) => path.endsWith('/console.css'));
       assert.ok(sizeOf(loaded.files.keys()) < 250_000, `${sizeOf(loaded.files.keys())} bytes`);
-      const first = new Set([...loaded.first, ...styles, ...scriptsOf('now')]);
+      const first = [...loaded.first, ...styles];
       assert.ok(sizeOf(first) < 80_000, `${sizeOf(first)} bytes`);
     });
   }
