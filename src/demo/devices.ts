@@ -86,6 +86,7 @@ export const deviceSteps: readonly MakeStep[] = [
   ago(longAgo, () => ({
     method: 'POST',
     path: '/configuration_manager/devices/lab-01/configuration',
+    isOnce: true,
     body: { config: { device: 'lab-01', config: hardening }, options: {} },
   })),
 ];

@@ -131,6 +131,7 @@ export const historySteps: readonly MakeStep[] = Array.from({ length: 12 }, (_, 
     const change = (): Step => ({
       method: 'POST',
       path: '/configuration_manager/devices/lab-01/configuration',
+      isOnce: true,
       body: { config: { device: 'lab-01', config }, options: { backup: false } },
     });
     const run = ({ labPlan }: Kept): Step => ({

@@ -270,7 +270,6 @@ export const sample: readonly MakeStep[] = [
   () => ({
     method: 'POST',
     path: '/authorization/accounts',
-    keep: ({ _id }) => ({ pipeline: _id }),
     body: { username: 'pipeline', type: 'service', memberOf: ['operators'] },
   }),
   () => ({ method: 'POST', path: '/authorization/tokens', body: { name: 'nightly', account: 'pipeline' } }),

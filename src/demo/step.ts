@@ -6,6 +6,8 @@ export type Step = {
   readonly keep?: (answer: any) => Record<string, string>; // the answer of any route
   /** The member of the answer with the job that the request starts. The next request waits for its end. */
   readonly awaits?: string;
+  /** True if it is never carried out twice: 503 once it was broken off, since nobody knows its outcome. */
+  readonly isOnce?: boolean;
 };
 
 /** Values, such as ids, from earlier answers. */
