@@ -40,8 +40,8 @@ export type AuditPage<T> = { readonly results: readonly T[]; readonly cursor: st
 const mostCharacters = 8 * 1024 * 1024;
 
 /** The terms of a search: the rarest first, because its events are looked at one after the other. */
-const termsOf = (wanted: Wanted): readonly (readonly Term[])[] => {
-  const { correlation, requestId, resource, actor, topic, topics, operation, source } = wanted;
+const termsOf = (query: Wanted): readonly (readonly Term[])[] => {
+  const { correlation, requestId, resource, actor, topic, topics, operation, source } = query;
   const one = (value: string | undefined) => value && [value];
   const values: readonly (readonly [FoundBy, readonly string[] | '' | undefined])[] = [
     ['request', one(correlation)],

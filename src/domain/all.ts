@@ -4,6 +4,9 @@ import * as list from './list.ts';
 /** All kinds of streams. */
 export const aggregates: readonly Aggregate[] = Object.values(list);
 
+/** The topics of all streams. */
+export const ownTopics: ReadonlySet<string> = new Set(aggregates.flatMap(({ evolve }) => Object.keys(evolve)));
+
 /** Categories that the log itself uses beside the domain's: parts of large events, its identity, places of readers, keys. */
 const unlinkedCategories: readonly string[] = ['payload', 'log', 'checkpoint', 'secret'];
 

@@ -1,5 +1,5 @@
 import type { Log } from '@automation-platform/concurrency';
-import { aggregates, linkedCategories } from '../domain/all.ts';
+import { aggregates, linkedCategories, ownTopics } from '../domain/all.ts';
 import { areas } from '../domain/engine/core.ts';
 import { publishedEvent } from '../domain/operations-manager/publishedEvents.ts';
 import { isOwnStream } from '../store/anyEvent.ts';
@@ -13,13 +13,11 @@ export const isLinkedStream = (stream: string): boolean => linkedCategories.has(
 
 const platform = '@platform/';
 const sources: ReadonlySet<string> = new Set(areas.map((area) => platform + area));
-/** All topics of the platform's own events. */
-export const topics: ReadonlySet<string> = new Set(aggregates.flatMap(({ evolve }) => Object.keys(evolve)));
 
 /** True if a type belongs to the platform's areas. Payloads and the log's own notes belong to none. */
 const isOwnType = (type: string): boolean => {
   const { source, topic } = splitType(type);
-  return sources.has(source) && topics.has(topic);
+  return sources.has(source) && ownTopics.has(topic);
 };
 
 /** The categories in which the domain uses a type. */

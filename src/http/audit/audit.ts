@@ -4,8 +4,8 @@ import { findDenials, findEvents } from '../../audit/findEvents.ts';
 import { differenceOf, historyOf, resourceGiven } from '../../audit/history.ts';
 import type { AuditSources } from '../../audit/reading.ts';
 import { traceOf } from '../../audit/trace.ts';
+import { ownTopics } from '../../domain/all.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
-import { topics as ownTopics } from '../../events/ownStreams.ts';
 import { documentIn, pageOf as entriesOf } from '../../projections/engine/documents.ts';
 import { eventTypes } from '../../projections/engine/eventTypes.ts';
 import type { Principal } from '../authentication/principal.ts';
@@ -103,9 +103,9 @@ export const auditRoutes = (areas: () => readonly AreaRoutes[]): AreaRoutes => (
       answer: pageOf(eventSchema),
       run: async ({ query, principal }, service) => {
         if (query.resource !== undefined) resourceGiven(query.resource);
-        const { topicContains, ...wanted } = query;
+        const { topicContains, ...rest } = query;
         const topics = topicContains === undefined ? undefined : await topicsWith(service, topicContains);
-        return answer(await findEvents(sourcesFor(service, principal), { ...wanted, topics }, pageIn(query)));
+        return answer(await findEvents(sourcesFor(service, principal), { ...rest, topics }, pageIn(query)));
       },
     }),
     actionRoute({
