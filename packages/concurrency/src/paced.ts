@@ -48,6 +48,21 @@ export const paced = (mostMs = longestTurnMs) => {
         if (turn instanceof Promise) await turn;
       }
     },
+    /** Collects the items, some at a time: each of them takes work. */
+    collect: async <Item>(items: Iterable<Item>): Promise<Item[]> => {
+      const iterator = items[Symbol.iterator]();
+      const collected: Item[] = [];
+      const collectPiece = (): boolean => {
+        for (let n = 0; n < pieceLength; n++) {
+          const { done, value } = iterator.next();
+          if (done) return false;
+          collected.push(value);
+        }
+        return true;
+      };
+      while (await inTurn(collectPiece));
+      return collected;
+    },
     /** Does work at once that counts. */
     timed,
   };

@@ -20,15 +20,16 @@ const mask = '********';
 /** Why nothing can be proposed for an issue; undefined: something can. */
 const whyByHand = ({ type, parents, spec, found }: Issue, deviceType: string): string | undefined => {
   const { form, negation } = deviceTypeOf(deviceType);
-  const own = type === 'disallowed' ? [found ?? ''] : spec.words.map(({ value }) => value);
-  const all = [...parents, ...own];
+  const line = type === 'disallowed' ? (found ?? '') : spec.words.map(({ value }) => value).join(' ');
+  const all = [...parents, line];
   if (type === 'order') return 'The order of lines is put right by hand';
   if (type === 'required' && spec.words.some((word) => word.type === 'regex'))
     return 'An expression does not say which line it is';
   if (parents.some((text) => text.includes('{/'))) return 'An expression does not say which section it is';
   if (all.some((text) => text.includes(mask))) return 'Its secret is masked';
   if (all.some((text) => text.endsWith('…'))) return 'The report does not have the whole line';
-  const isText = form === 'sections' && /^(?:banner|vacant-message|certificate)$/.test(all.at(-1)?.split(' ')[0] ?? '');
+  if (all.some((text) => text === '')) return 'Its block has no name';
+  const isText = form === 'sections' && /^(?:banner|vacant-message|certificate)$/.test(line.split(' ')[0] ?? '');
   if (isText || all.some((text) => text.includes('\n'))) return 'Its text is written over several lines';
   if (type === 'disallowed' && form === 'sections' && negation === null)
     return 'This type of devices has no command of one form that takes lines away';

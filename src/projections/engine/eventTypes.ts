@@ -75,13 +75,13 @@ export const newEventCounts = (
         add(type, { count, last, newest: undefined }, event);
       });
     },
-    drain: (changes: Change[]): void => {
+    *drain(): Generator<Change> {
       for (const [type, tally] of changed) {
         tally.last = (tally.newest && timeOf(tally.newest)) ?? tally.last;
         tally.newest = undefined;
         const { count, last } = tally;
         const entry = entryOf(eventTypes, type, { ...splitType(type), count, last }, 0);
-        changes.push({ collection: eventTypes.collection, id: type, entry });
+        yield { collection: eventTypes.collection, id: type, entry };
         tallies.set(type, tally);
       }
       changed.clear();

@@ -110,8 +110,8 @@ export const newGone = () => {
       newlyGone.set(key, own === undefined ? entry : { ...entry, guard: own });
     },
     reset: (): void => newlyGone.clear(),
-    drain: (changes: Change[]): void => {
-      for (const [id, entry] of newlyGone) changes.push({ collection: goneSpec.name, id, entry });
+    *drain(): Generator<Change> {
+      for (const [id, entry] of newlyGone) yield { collection: goneSpec.name, id, entry };
       newlyGone.clear();
     },
   };

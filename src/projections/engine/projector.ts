@@ -125,6 +125,22 @@ export const projector = (projections: readonly Projection[], needs: Needs) => {
     }
   };
 
+  function* changesNow(): Generator<Change> {
+    for (const ofStream of pendingStreams.values()) {
+      if (ofStream.isRetired) documentsByStream.forget(ofStream.stream);
+      else if (hasEnded(ofStream)) documentsByStream.release(ofStream.stream);
+      else documentsByStream.keep(ofStream);
+      yield* changesOf(ofStream);
+      for (const one of ofStream.docs) one.changed = false;
+    }
+    yield* pendingChildren.drain();
+    yield* parking.drain();
+    yield* deletions.drain();
+    yield* eventCounts.drain();
+    pendingStreams.clear();
+    retiring.drained();
+  }
+
   return {
     /** Forgets everything. `empty` says that the read store holds nothing, so that no document is looked up there. */
     reset: (empty: boolean, parkedBefore: ReadonlyMap<string, string> = new Map()): void => {
@@ -154,23 +170,9 @@ export const projector = (projections: readonly Projection[], needs: Needs) => {
     },
     /** True once the changed documents take up much memory and should be drained. */
     isFull: (): boolean => pendingStreams.size >= keptStreams,
-    drain: (): Change[] => {
-      const changes: Change[] = [];
-      for (const ofStream of pendingStreams.values()) {
-        if (ofStream.isRetired) documentsByStream.forget(ofStream.stream);
-        else if (hasEnded(ofStream)) documentsByStream.release(ofStream.stream);
-        else documentsByStream.keep(ofStream);
-        changes.push(...changesOf(ofStream));
-        for (const one of ofStream.docs) one.changed = false;
-      }
-      pendingChildren.drain(changes);
-      parking.drain(changes);
-      deletions.drain(changes);
-      eventCounts.drain(changes);
-      pendingStreams.clear();
-      retiring.drained();
-      return changes;
-    },
+    drain: (): Change[] => [...changesNow()],
+    /** As `drain`, one by one: each document becomes JSON when its turn comes. All are read before `take` goes on. */
+    changes: changesNow,
     parked: (): ReadonlyMap<string, string> => parked,
   };
 };
@@ -214,8 +216,8 @@ const newParking = (pendingChildren: AllPendingChildren, log: Log) => {
       parked.clear();
       for (const [key, reason] of before) parked.set(key, reason);
     },
-    drain: (changes: Change[]): void => {
-      for (const [id, entry] of newlyParked) changes.push({ collection: parkedSpec.name, id, entry });
+    *drain(): Generator<Change> {
+      for (const [id, entry] of newlyParked) yield { collection: parkedSpec.name, id, entry };
       newlyParked.clear();
     },
   };
@@ -249,14 +251,14 @@ const newPendingChildren = () => {
       pending.docs.clear();
     },
     reset: (): void => pendingChildren.clear(),
-    drain: (changes: Change[]): void => {
+    *drain(): Generator<Change> {
       for (const { children, id: parent, cleared, docs } of pendingChildren.values()) {
         const { collection } = children;
-        if (cleared) changes.push({ collection, id: parent, wholePart: true });
+        if (cleared) yield { collection, id: parent, wholePart: true };
         for (const [name, child] of docs) {
           const id = `${parent}/${name}`;
-          if (!child) changes.push({ collection, id });
-          else changes.push({ collection, id, entry: entryOf(children, id, child.doc, child.revision) });
+          if (!child) yield { collection, id };
+          else yield { collection, id, entry: entryOf(children, id, child.doc, child.revision) };
         }
       }
       pendingChildren.clear();

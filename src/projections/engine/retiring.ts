@@ -77,8 +77,9 @@ const ofProjection = (ofStream: StreamDocuments, projection: Projection): Loaded
  */
 export const newRetiring = (projections: readonly Projection[], { list, documentsByStream, pending }: Needs) => {
   const kinds = kindsIn(projections);
-  // Streams that the events since the last drain have ended, by category.
-  const ended = new Map([...kinds.keys()].map((category) => [category, dueQueue()]));
+  // What had an event since the last drain, by category: `changed` since the last retirement, too; `ends` are of the others.
+  const newSeen = () => ({ changed: new Set<StreamDocuments>(), ends: dueQueue() });
+  const seen = new Map([...kinds.keys()].map((category) => [category, newSeen()]));
   const naming = new Set([...kinds.values()].flatMap((kind) => kind.naming));
   const namingStreams = new Set<string>();
 
@@ -94,9 +95,16 @@ export const newRetiring = (projections: readonly Projection[], { list, document
   };
 
   const removePending = (main: Projection, before: number, deletedIds: Set<string>): void => {
-    for (const { id } of ended.get(main.of.category)?.take(before - 1) ?? []) {
+    const { changed, ends } = seen.get(main.of.category) ?? newSeen();
+    const endOf = (ofStream: StreamDocuments) => endedAt(main, ofProjection(ofStream, main)?.doc);
+    for (const ofStream of changed) {
+      const at = endOf(ofStream);
+      if (at !== undefined) ends.set(splitStream(ofStream.stream).id, at);
+    }
+    changed.clear();
+    for (const { id } of ends.take(before - 1)) {
       const ofStream = pending.get(`${main.of.category}-${id}`);
-      const at = ofStream && endedAt(main, ofProjection(ofStream, main)?.doc);
+      const at = ofStream && endOf(ofStream);
       if (!ofStream || at === undefined || at >= before) continue;
       for (const one of ofStream.docs) Object.assign(one, { doc: undefined, changed: true });
       ofStream.isRetired = true;
@@ -139,16 +147,15 @@ export const newRetiring = (projections: readonly Projection[], { list, document
       })();
     },
     /** To be called with the documents of a stream after each of its events. */
-    note: ({ stream, docs }: StreamDocuments): void => {
-      for (const { projection, id, doc } of docs) {
-        if (naming.has(projection)) namingStreams.add(stream);
-        const at = projection.retires && endedAt(projection, doc);
-        if (at !== undefined) ended.get(projection.of.category)?.set(id, at);
+    note: (ofStream: StreamDocuments): void => {
+      for (const { projection } of ofStream.docs) {
+        if (naming.has(projection)) namingStreams.add(ofStream.stream);
+        if (projection.retires) seen.get(projection.of.category)?.changed.add(ofStream);
       }
     },
     /** Nothing has changed since the last drain. */
     drained: (): void => {
-      for (const category of ended.keys()) ended.set(category, dueQueue());
+      for (const category of seen.keys()) seen.set(category, newSeen());
       namingStreams.clear();
     },
   };

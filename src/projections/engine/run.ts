@@ -175,7 +175,7 @@ export type Projections = ReturnType<typeof runProjections>;
 
 /** The work of the leader: it follows the log and writes the resulting changes to the read store. */
 const projecting = ({ store, model, catchUp, log }: Needs, documents: Projector, progress: Progress) => {
-  const { inPieces } = paced();
+  const { inPieces, collect } = paced();
   const { move, position, ready, setReady } = progress;
   let takenCount = 0;
 
@@ -197,7 +197,7 @@ const projecting = ({ store, model, catchUp, log }: Needs, documents: Projector,
         takenCount += events.length;
         if (to < target && pending < catchUp && !documents.isFull()) continue;
         pending = 0;
-        if (!(await model.apply(documents.drain(), position(), checkpointAt(to, events))))
+        if (!(await model.apply(await collect(documents.changes()), position(), checkpointAt(to, events))))
           throw new RequestError('unavailable', 'The read models are not where they were left');
         move(to);
         if (!ready()) setReady(to >= target);

@@ -10,6 +10,8 @@ export type Collections<E extends Indexed> = {
   of(name: string): CollectionIndex<E>;
   /** Makes all changes, or throws and makes none: it checks all of them first. */
   apply(changes: readonly IndexChange<E>[]): void;
+  /** Makes changes that were checked. */
+  make(changes: readonly IndexChange<E>[]): void;
   /** Throws an Error if `apply` would throw for these changes. */
   check(changes: readonly IndexChange<E>[]): void;
   /** All entries, each with its collection's name. */
@@ -68,6 +70,7 @@ export const collections = <E extends Indexed>(specs: readonly CollectionSpec[])
   return {
     of: (name) => collectionNamed(name).index,
     check,
+    make,
     *all() {
       for (const [name, { index }] of indexes) for (const entry of index.all()) yield [name, entry];
     },

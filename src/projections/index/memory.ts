@@ -1,7 +1,10 @@
+import { paced } from '@automation-platform/concurrency';
 import type { Change, Checkpoint, CollectionSpec, Entry, ReadStore } from '../engine/port.ts';
 import { checkStep, collections } from './collections.ts';
 
 const nothing: Checkpoint = { position: 0, event: '' };
+/** So many changes are made at once. More would hold up all other work. */
+const mostAtOnce = 1000;
 
 export type MemoryOptions = {
   readonly collections: readonly CollectionSpec[];
@@ -40,11 +43,24 @@ export const memoryReadStore = ({ collections: specs, load }: MemoryOptions): Me
     }
   };
 
+  const { inPieces } = paced();
+  // A step of many changes takes several turns. Reads wait for its end: they never see a part of it.
+  let step: Promise<void> | undefined;
+
+  const makeChanges = async (changes: readonly Change[]): Promise<void> => {
+    await inPieces(changes, documents.check);
+    await inPieces(changes, documents.make);
+  };
+
   const forRunner: ReadStore['forRunner'] = {
-    get: async (collection, id) => documents.of(collection).get(id),
+    get: async (collection, id) => {
+      if (step) await step;
+      return documents.of(collection).get(id);
+    },
     list: async (collection, query) => {
       const index = documents.of(collection);
       await index.prepare(query);
+      if (step) await step;
       return index.page(query);
     },
   };
@@ -64,7 +80,13 @@ export const memoryReadStore = ({ collections: specs, load }: MemoryOptions): Me
     async apply(changes, from, to) {
       checkStep(changes, from, to.position);
       if (checkpoint.position !== from) return false;
-      documents.apply(changes);
+      if (changes.length <= mostAtOnce) documents.apply(changes);
+      else {
+        step = makeChanges(changes).finally(() => {
+          step = undefined;
+        });
+        await step;
+      }
       checkpoint = to;
       return true;
     },
@@ -80,12 +102,14 @@ export const memoryReadStore = ({ collections: specs, load }: MemoryOptions): Me
     },
     get: forRunner.get,
     async getMany(collection, ids) {
+      if (step) await step;
       const index = documents.of(collection);
       return ids.map((id) => index.get(id));
     },
     idsNamed: async (collection, name) => {
       const index = documents.of(collection);
       await index.prepare();
+      if (step) await step;
       return index.named(name).map(({ id }) => id);
     },
     list: forRunner.list,

@@ -65,6 +65,23 @@ describe('paced works', () => {
     assert.ok(turns >= pieces.length - 2 && pieces.length > 2, `${turns} turns, ${pieces.length} pieces`);
   });
 
+  it('of many items give all of them, and others have their turn meanwhile', async () => {
+    const { collect } = paced(5);
+    const taken: number[] = [];
+    function* items(): Generator<number> {
+      for (let n = 0; n < 100; n++) {
+        use(0.5);
+        taken.push(n);
+        yield n;
+      }
+    }
+    let turns = 0;
+    const all = collect(items());
+    while ((await Promise.race([all, nextTurn()])) === undefined) turns++;
+    assert.deepEqual(await all, taken);
+    assert.ok(turns >= 2 && taken.length === 100, `${turns} turns`);
+  });
+
   it('that throw refuse their caller alone', async () => {
     const { inTurn } = paced(5);
     const fail = (): never => {

@@ -10,8 +10,10 @@ import {
   nestedLines,
   readConfiguration,
   readGolden,
+  type Written,
   writeLines,
 } from '../../src/index.ts';
+import { applied, isOfDevice, remedied } from '../support/remedies.ts';
 
 /* What other programs say of the same texts. Nothing of them is in this repository (CONTRIBUTING.md). */
 
@@ -113,22 +115,71 @@ describe('Comparing, as other programs compare', function () {
     assert.deepEqual(differ, []);
   });
 
+  /** The names of configurations that can be read. Those that cannot are no texts, such as UTF-16, or broken on purpose. */
+  const isReadable = (type: string, file: string): boolean => {
+    try {
+      readConfiguration(read('configurations', type, file), type);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+
   it('finds nothing in a configuration that is golden itself', function () {
     const systems = inside('configurations');
     if (systems.length === 0) return this.skip();
     const differ: string[] = [];
+    const unreadable: string[] = [];
     let count = 0;
     for (const type of systems)
       for (const file of inside('configurations', type)) {
-        const text = read('configurations', type, file);
-        count++;
-        try {
+        if (!isReadable(type, file)) unreadable.push(file);
+        else {
+          const text = read('configurations', type, file);
+          count++;
           const issues = [...issuesOf(text, text, type)];
           if (issues.length > 0) differ.push(`${type}/${file}: ${issues.slice(0, 3).join(' | ')}`);
-        } catch (error) {
-          differ.push(`${type}/${file}: ${(error as Error).message}`);
         }
       }
+    assert.ok(unreadable.length <= count / 100, `cannot be read: ${unreadable.join(', ')}`);
     assert.deepEqual([count, differ], [count, []]);
+  });
+
+  /** The lines of a configuration as golden ones; `place` of each tells which must not be there. */
+  const goldenText = (text: string, type: string, isUnwanted: (place: number) => boolean = () => false): string => {
+    let place = 0;
+    const tagged = (lines: readonly Written[]): readonly Written[] =>
+      lines.map(({ text: line, lines: below }) =>
+        below.length === 0 && isUnwanted(place++)
+          ? { text: `{d/}${line}`, lines: [] }
+          : { text: line, lines: tagged(below) },
+      );
+    const lines = readConfiguration(text, type);
+    return writeLines(tagged(goldenLines(nestedLines(lines))), { type, paths: lines.paths });
+  };
+
+  it('leaves only what is done by hand, once what it proposes is applied', function () {
+    const systems = inside('configurations');
+    if (systems.length === 0) return this.skip();
+    const differ: string[] = [];
+    let proposed = 0;
+    let count = 0;
+    for (const type of systems) {
+      const files = inside('configurations', type).filter(
+        (file) => isReadable(type, file) && isOfDevice(read('configurations', type, file), type),
+      );
+      for (const [i, file] of files.entries()) {
+        const text = read('configurations', type, file);
+        count++;
+        const other = read('configurations', type, files[(i + 1) % files.length] ?? file);
+        for (const golden of [goldenText(other, type), goldenText(text, type, (place) => place % 5 === 4)]) {
+          const remedy = remedied(golden, text, type);
+          proposed += remedy.lines.length;
+          const { lines } = remedied(golden, applied(text, remedy, type), type);
+          if (lines.length > 0) differ.push(`${type}/${file}: ${JSON.stringify(lines.slice(0, 2))}`);
+        }
+      }
+    }
+    assert.deepEqual([proposed > count, differ], [true, []]);
   });
 });

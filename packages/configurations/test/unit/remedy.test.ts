@@ -1,77 +1,7 @@
 import assert from 'node:assert/strict';
-import { linearPattern } from '@automation-platform/bounded-schemas';
 import fc from 'fast-check';
-import {
-  compareLines,
-  deviceTypeOf,
-  goldenLines,
-  masking,
-  nestedLines,
-  type Remedy,
-  readConfiguration,
-  readGolden,
-  remedyOf,
-  type Written,
-  writeLines,
-} from '../../src/index.ts';
-
-const compile = (expression: string) => {
-  const { expression: pattern } = linearPattern(expression, {});
-  return (text: string): boolean => pattern.matcher(text).find();
-};
-
-const compared = (golden: string, configuration: string, type: string) =>
-  compareLines(readGolden(golden, type, compile), readConfiguration(configuration, type), masking([]));
-
-const remedied = (golden: string, configuration: string, deviceType: string): Remedy =>
-  remedyOf({ issues: compared(golden, configuration, deviceType).issues, deviceType });
-
-type Tree = Map<string, Tree>;
-
-const treeOf = (lines: readonly Written[]): Tree => new Map(lines.map(({ text, lines }) => [text, treeOf(lines)]));
-const linesOf = (tree: Tree): readonly Written[] => [...tree].map(([text, below]) => ({ text, lines: linesOf(below) }));
-
-/** A device that takes lines as those with sections do: the negation of a line takes it away, and is shown itself. */
-const merge = (tree: Tree, lines: readonly Written[], word: string): void => {
-  for (const { text, lines: below } of lines) {
-    const opposite = text.startsWith(`${word} `) ? text.slice(word.length + 1) : `${word} ${text}`;
-    tree.delete(opposite);
-    const section: Tree = tree.get(text) ?? new Map();
-    tree.set(text, section);
-    merge(section, below, word);
-  }
-};
-
-/** Takes the lines of a path away. */
-const remove = (tree: Tree, path: string): void => {
-  for (const [text, below] of tree) {
-    if (text === path || text.startsWith(`${path} `)) tree.delete(text);
-    else if (path.startsWith(`${text} `)) remove(below, path.slice(text.length + 1));
-  }
-};
-
-/** The configuration after the proposal, as a device would take it. */
-const applied = (configuration: string, { config, lines }: Remedy, type: string): string => {
-  const { form, negation } = deviceTypeOf(type);
-  const before = readConfiguration(configuration, type);
-  const tree = treeOf(nestedLines(before));
-  const paths = form === 'paths' || before.paths;
-  if (form === 'sections' && config !== '') merge(tree, nestedLines(readConfiguration(config, type)), negation ?? 'no');
-  else if (form !== 'sections')
-    for (const { parents, line } of lines) {
-      if (line.startsWith('delete ')) remove(tree, line.slice('delete '.length));
-      else if (paths) tree.set([...parents, line].join(' '), new Map());
-      else {
-        let section = tree;
-        for (const text of [...parents, line]) {
-          const below: Tree = section.get(text) ?? new Map();
-          section.set(text, below);
-          section = below;
-        }
-      }
-    }
-  return writeLines(linesOf(tree), { type, paths });
-};
+import { goldenLines, nestedLines, readConfiguration, type Written, writeLines } from '../../src/index.ts';
+import { applied, compared, remedied } from '../support/remedies.ts';
 
 const wanted = ['alpha 1', 'beta', 'gamma 2 3', 'delta x'];
 const unwanted = ['xray 1', 'xray 2', 'yankee'];
@@ -165,6 +95,8 @@ describe('What would mend a device', () => {
       '',
       3,
     ],
+    ['banners of one line are for people', 'cisco-nx', 'banner exec @hello@\nbanner motd', 'a', '', 2],
+    ['blocks without a name are for people', 'f5-bigip', 'ltm a { { b 1 } }', 'ltm a { c 2 }', '', 2],
     ['words of other types', 'huawei-vrp', '{d/}ftp server enable', 'ftp server enable', 'undo ftp server enable\n', 0],
     ['types without a command that takes lines away', 'mikrotik-routeros', '{d/}add a=b', 'add a=b', '', 1],
     [
