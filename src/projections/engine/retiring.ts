@@ -77,9 +77,9 @@ const ofProjection = (ofStream: StreamDocuments, projection: Projection): Loaded
  */
 export const newRetiring = (projections: readonly Projection[], { list, documentsByStream, pending }: Needs) => {
   const kinds = kindsIn(projections);
-  // What had an event since the last drain, by category: `changed` since the last retirement, too; `ends` are of the others.
-  const newSeen = () => ({ changed: new Set<StreamDocuments>(), ends: dueQueue() });
-  const seen = new Map([...kinds.keys()].map((category) => [category, newSeen()]));
+  // By category, streams with an event since the last drain: `changed` had one since the last retirement, `ends` are of the rest.
+  const newNotes = () => ({ changed: new Set<StreamDocuments>(), ends: dueQueue() });
+  const notes = new Map([...kinds.keys()].map((category) => [category, newNotes()]));
   const naming = new Set([...kinds.values()].flatMap((kind) => kind.naming));
   const namingStreams = new Set<string>();
 
@@ -95,7 +95,7 @@ export const newRetiring = (projections: readonly Projection[], { list, document
   };
 
   const removePending = (main: Projection, before: number, deletedIds: Set<string>): void => {
-    const { changed, ends } = seen.get(main.of.category) ?? newSeen();
+    const { changed, ends } = notes.get(main.of.category) ?? newNotes();
     const endOf = (ofStream: StreamDocuments) => endedAt(main, ofProjection(ofStream, main)?.doc);
     for (const ofStream of changed) {
       const at = endOf(ofStream);
@@ -150,12 +150,12 @@ export const newRetiring = (projections: readonly Projection[], { list, document
     note: (ofStream: StreamDocuments): void => {
       for (const { projection } of ofStream.docs) {
         if (naming.has(projection)) namingStreams.add(ofStream.stream);
-        if (projection.retires) seen.get(projection.of.category)?.changed.add(ofStream);
+        if (projection.retires) notes.get(projection.of.category)?.changed.add(ofStream);
       }
     },
     /** Nothing has changed since the last drain. */
     drained: (): void => {
-      for (const category of seen.keys()) seen.set(category, newSeen());
+      for (const category of notes.keys()) notes.set(category, newNotes());
       namingStreams.clear();
     },
   };

@@ -3,7 +3,7 @@ import type { Change, Checkpoint, CollectionSpec, Entry, ReadStore } from '../en
 import { checkStep, collections } from './collections.ts';
 
 const nothing: Checkpoint = { position: 0, event: '' };
-/** So many changes are made at once. More would hold up all other work. */
+/** Changes of a step that are made at once. More would hold up all other work. */
 const mostAtOnce = 1000;
 
 export type MemoryOptions = {
