@@ -1,5 +1,5 @@
 import { entriesIn } from '../../src/domain/engine/layeredMap.ts';
-import { advance } from '../../src/domain/operations-manager/workflows/advance.ts';
+import { advance, mostOfRequest } from '../../src/domain/operations-manager/workflows/advance.ts';
 import { isInstant } from '../../src/domain/operations-manager/workflows/dataTasks.ts';
 import type { Work } from '../../src/domain/operations-manager/workflows/taskOutcomes.ts';
 import {
@@ -67,13 +67,12 @@ export const workOn = (document: Json, more: Partial<Work> = {}): Work => ({
 /** All that follows, in as many decisions as it takes. */
 export const advanceAll = (work: Work, from: TaskStates): readonly WorkflowJobEvent[] => {
   const events: WorkflowJobEvent[] = [];
-  for (let [state, more] = [from, true]; more; ) {
-    const next = advance(work, state);
+  let state = from;
+  for (let next = advance(work, state, mostOfRequest); ; next = advance(work, state)) {
     events.push(...next.events);
+    if (!next.more) return events;
     state = foldTasks(next.events, state);
-    more = next.more;
   }
-  return events;
 };
 
 /** A job in a test: it takes events and what follows from them. */

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-const longestTurnMs = 5;
+const longestTurnMs = 2;
 const pieceLength = 32;
 
 /**

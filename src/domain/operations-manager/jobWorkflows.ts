@@ -1,6 +1,6 @@
 import type { Event } from '../engine/core.ts';
 import { type Fault, RequestError } from '../engine/requestError.ts';
-import { advance } from './workflows/advance.ts';
+import { advance, mostOfRequest } from './workflows/advance.ts';
 import type { Work } from './workflows/taskOutcomes.ts';
 import { type FollowingEvent, foldTasks, type TaskStates } from './workflows/taskStates.ts';
 
@@ -42,7 +42,7 @@ export const withFollowing = <E extends Event>(
   work: Work,
   before: TaskStates | undefined,
   events: readonly E[],
-): readonly (E | FollowingEvent)[] => [...events, ...advance(work, foldTasks(events, before)).events];
+): readonly (E | FollowingEvent)[] => [...events, ...advance(work, foldTasks(events, before), mostOfRequest).events];
 
 const brokenEnd = ({ broken }: { readonly broken: string }, { status }: TaskStates): readonly FollowingEvent[] =>
   status === 'running' || status === 'paused' ? [{ topic: 'jobErrored', data: { error: broken } }] : [];

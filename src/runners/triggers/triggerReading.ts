@@ -55,6 +55,19 @@ const triggerBook = ({ candidates, fits, mayFire, breathe }: BookNeeds) => {
     return definition && { ...event, definition, automation: automations.get(definition.content.actionId) };
   };
 
+  const matchSome = async (event: StoredEvent, waiting: ReadonlySet<string>): Promise<readonly Firing[]> => {
+    const read = readOf(event);
+    if (read instanceof Error) return [...waiting].flatMap((id) => firing(id, { event, read }) ?? []);
+    const payload = payloadOf(event, read);
+    const found: Firing[] = [];
+    for (const id of candidates.find(read.source, read.topic, payload)) {
+      const one = firing(id, { event, read });
+      if (one && fits(one.definition, payload)) found.push(one);
+      await breathe();
+    }
+    return found;
+  };
+
   return {
     /** Takes in an event that may change a trigger or an automation. Returns the id of the trigger. */
     learn: (event: StoredEvent): string | undefined => {
@@ -72,21 +85,11 @@ const triggerBook = ({ candidates, fits, mayFire, breathe }: BookNeeds) => {
     },
     /**
      * The triggers that the event fires. An event that cannot be read fires all triggers that wait for its type, because nobody
-     * knows which of them it fits: their runs will fail.
+     * knows which of them it fits: their runs will fail. Undefined if no trigger waits for its type.
      */
-    match: async (event: StoredEvent): Promise<readonly Firing[]> => {
+    match: (event: StoredEvent): Promise<readonly Firing[]> | undefined => {
       const waiting = byType.get(event.type);
-      if (!waiting || !mayFire(event)) return [];
-      const read = readOf(event);
-      if (read instanceof Error) return [...waiting].flatMap((id) => firing(id, { event, read }) ?? []);
-      const payload = payloadOf(event, read);
-      const found: Firing[] = [];
-      for (const id of candidates.find(read.source, read.topic, payload)) {
-        const one = firing(id, { event, read });
-        if (one && fits(one.definition, payload)) found.push(one);
-        await breathe();
-      }
-      return found;
+      return waiting && mayFire(event) ? matchSome(event, waiting) : undefined;
     },
     size: (): number => triggers.size,
   };
@@ -152,6 +155,8 @@ const readEarlier = async (
   return { lastRefused, settledBefore };
 };
 
+const none: readonly Carried[] = [];
+
 /** Makes the function that begins to read the log for event triggers (docs/decisions/event-triggers.md). */
 export const triggerReading =
   (needs: Needs) =>
@@ -180,10 +185,12 @@ export const triggerReading =
     const decided = deciding(decide, atPlace);
 
     return {
-      itemsOf: async (event, isBehind) => {
+      itemsOf: (event, isBehind) => {
         const changed = book.learn(event);
         if (changed !== undefined) wake(changed);
-        return decided((await book.match(event)).filter(({ definition }) => !isBehind(definition.id)));
+        const matching = book.match(event);
+        if (!matching) return none;
+        return matching.then((found) => decided(found.filter(({ definition }) => !isBehind(definition.id))));
       },
       key: ({ definition }) => definition.id,
       take,

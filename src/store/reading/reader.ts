@@ -144,10 +144,9 @@ export const reader = <Item>(needs: Needs<Item>) => {
 
     /** The last event that is worth a checkpoint. A checkpoint may be an event, which is worth none. */
     let worth = from;
-    const takeEvent = async (event: StoredEvent): Promise<void> => {
-      const found = await itemsOf(event, isBehind);
+    const takeEvent = (event: StoredEvent, found: readonly Item[]): void => {
       // A partition that is behind reads its items by itself.
-      const items = found.filter((item) => !isBehind(key(item)));
+      const items = found.length === 0 ? found : found.filter((item) => !isBehind(key(item)));
       const before = inFlight.position();
       const at = event.position;
       if (!event.stream.startsWith('checkpoint-')) worth = at;
@@ -156,8 +155,6 @@ export const reader = <Item>(needs: Needs<Item>) => {
         const item = items[n] as Item;
         partitionOf(key(item)).add(item, { at, before, ack });
       }
-      while (inFlight.size() >= mostInFlight && !signal.aborted) await inFlight.change();
-      await breathe();
     };
 
     let checkpoint = from;
@@ -190,7 +187,10 @@ export const reader = <Item>(needs: Needs<Item>) => {
       for await (const { events } of store.follow(from, types, signal)) {
         for (const event of events) {
           if (signal.aborted) break;
-          await takeEvent(event);
+          const found = itemsOf(event, isBehind);
+          takeEvent(event, found instanceof Promise ? await found : found);
+          while (inFlight.size() >= mostInFlight && !signal.aborted) await inFlight.change();
+          await breathe();
         }
         goesOn();
       }

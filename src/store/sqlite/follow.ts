@@ -26,9 +26,9 @@ export type News = {
 const far = 20_000;
 
 const mostTypes = 10_000;
-const keptEvents = 512;
+const keptEvents = 2048;
 const keptLength = 8192;
-const batchSize = 512;
+const batchSize = 128;
 
 /** Keeps the newest events in memory for followers at the end of the log: a limited number, without long events. */
 export const newest = (headAtStart: number) => {

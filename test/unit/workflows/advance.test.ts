@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { get } from '../../../src/domain/engine/layeredMap.ts';
+import { withFollowing } from '../../../src/domain/operations-manager/jobWorkflows.ts';
 import { advance } from '../../../src/domain/operations-manager/workflows/advance.ts';
 import type { Outcome } from '../../../src/domain/operations-manager/workflows/controlTasks.ts';
 import { finishedRun } from '../../../src/domain/operations-manager/workflows/taskOutcomes.ts';
@@ -285,10 +286,12 @@ describe('advance', () => {
       return [Object.fromEntries(ids.map((id) => [id, set])), ['start -> n0', ...edges]];
     };
 
-    it('carries out 50 tasks at once, or 256 KiB, and goes on', () => {
+    it('carries out 50 tasks at once, 10 in a request, or 256 KiB, and goes on', () => {
       const work = workOn(workflow(...chain(500)));
       const first = advance(work, foldTasks([{ topic: 'jobStarted', data: { variables: {} } }]));
       assert.deepEqual([first.events.length, first.more], [50, true]);
+      const ofRequest = withFollowing(work, undefined, [{ topic: 'jobStarted', data: { variables: {} } }]);
+      assert.equal(ofRequest.length, 1 + 10);
       const large = { x: 'x'.repeat(100_000) };
       const [tasks, edges] = chain(10);
       for (const id of Object.keys(tasks)) tasks[id] = ours('newVariable', { name: 'x', value: '$var.job.x' });

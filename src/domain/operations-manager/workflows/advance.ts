@@ -31,8 +31,12 @@ import { endTask, type Task } from './workflows.ts';
 /** The events that follow from a job's state. `more`: this was enough for one decision, and more can be done. */
 export type Advance = { readonly events: readonly FollowingEvent[]; readonly more: boolean };
 
-/** Few, so that other requests have their turn soon, and read models keep up: with 200, tasks cost a tenth less and pauses are a third longer. */
-const mostEvents = 50;
+/**
+ * How many events a decision makes, about. Few, so that other requests have their turn soon, and read models keep up. Many
+ * requests come in one turn of the event loop, but a few decisions of the service by itself.
+ */
+export const mostOfRequest = 10;
+const mostByItself = 50;
 const mostBytesAtOnce = 256 * 1024;
 const mostRuns = 10_000;
 const mostWaiting = 1000;
@@ -352,9 +356,9 @@ const goesOn = (events: readonly FollowingEvent[]): Advance => {
 
 /**
  * The events that follow in a job, until every task waits for a worker, a person or a time. Nothing happens while the job is paused or
- * has ended. `from` is the state after all events that the same append begins with.
+ * has ended. `from` is the state after all events that the same append begins with. `most`: after so many events it stops.
  */
-export const advance = (work: Work, from: TaskStates): Advance => {
+export const advance = (work: Work, from: TaskStates, most = mostByItself): Advance => {
   if (from.status !== 'running') return { events: [], more: false };
   const events: FollowingEvent[] = [];
   const course = courseOf(work.graph, from, work.now);
@@ -376,8 +380,7 @@ export const advance = (work: Work, from: TaskStates): Advance => {
       for (const one of queued) course.enqueue(one);
       queued = [];
     } else if (mustQueue(moment, place)) queued.push(place);
-    else if (events.length >= mostEvents || bytes >= mostBytesAtOnce || effort.steps >= mostSteps)
-      return goesOn(events);
+    else if (events.length >= most || bytes >= mostBytesAtOnce || effort.steps >= mostSteps) return goesOn(events);
     else for (const { event, changed } of carryOn(moment, place)) add(event, changed);
   }
   const hasEnded = state.status === 'running' && course.busy(work.graph.tasks.length) === 0;

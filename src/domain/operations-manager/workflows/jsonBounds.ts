@@ -4,32 +4,22 @@ import { isReservedName } from '../../engine/strictJson.ts';
 
 const deepest = 256;
 
+/** The weight so far, and that of a value at this level. Each run of a task is weighed: nothing is allocated for it. */
+const added = (weight: number, value: unknown, most: number, level: number): number => {
+  let sum = weight + (typeof value === 'string' ? value.length + 2 : 5);
+  if (sum > most) throw new RequestError('unprocessable', `A value has more than ${most} bytes`);
+  if (typeof value !== 'object' || value === null) return sum;
+  if (level === deepest) throw new RequestError('unprocessable', `A value has more than ${deepest} levels`);
+  if (Array.isArray(value)) for (const item of value) sum = added(sum, item, most, level + 1);
+  else for (const name in value) sum = added(sum + name.length + 3, (value as Members)[name], most, level + 1);
+  return sum;
+};
+
 /**
  * About how many bytes a value has as JSON. Throws `unprocessable` for more than `most`, for more levels than can be
  * stored, and for members that only the service may make.
  */
-export const weigh = (value: unknown, most = Number.POSITIVE_INFINITY): number => {
-  let weight = 0;
-  // Most values are texts and numbers, for which nothing is allocated.
-  const pending: { readonly value: object; readonly level: number }[] = [];
-  const add = (one: unknown, level: number): void => {
-    weight += typeof one === 'string' ? one.length + 2 : 5;
-    if (weight > most) throw new RequestError('unprocessable', `A value has more than ${most} bytes`);
-    if (typeof one === 'object' && one !== null) pending.push({ value: one, level });
-  };
-  add(value, 0);
-  for (let next = pending.pop(); next; next = pending.pop()) {
-    const { value: one, level } = next;
-    if (level === deepest) throw new RequestError('unprocessable', `A value has more than ${deepest} levels`);
-    if (Array.isArray(one)) for (const item of one) add(item, level + 1);
-    else
-      for (const name in one) {
-        weight += name.length + 3;
-        add((one as Members)[name], level + 1);
-      }
-  }
-  return weight;
-};
+export const weigh = (value: unknown, most = Number.POSITIVE_INFINITY): number => added(0, value, most, 0);
 
 /** Throws `unprocessable` if the name of a member is one that only the service may make. */
 export const refuseReserved = (name: string): void => {

@@ -1,7 +1,7 @@
 import { isObject, type Members, own } from '@automation-platform/json';
 import { get } from '../../engine/layeredMap.ts';
 import { RequestError } from '../../engine/requestError.ts';
-import { advance } from './advance.ts';
+import { advance, mostOfRequest } from './advance.ts';
 import type { Outcome } from './controlTasks.ts';
 import { runIdOf } from './runIds.ts';
 import { finishedRun, orError, sealedVariables, type Work } from './taskOutcomes.ts';
@@ -53,10 +53,12 @@ export const simulate = (
     return isObject(answer) ? (answer as Outcome) : success;
   };
   add([{ topic: 'jobStarted', data: { variables: sealedVariables(work, variables) } }]);
-  for (;;) {
-    const { events: more, more: goesOn } = advance(work, state);
+  // As a job does: what a request began, the service goes on with by itself.
+  for (let most: number | undefined = mostOfRequest; ; ) {
+    const { events: more, more: goesOn } = advance(work, state, most);
     add(more);
     if (isOver()) throw new RequestError('unprocessable', 'The simulation takes too long');
+    most = goesOn ? undefined : mostOfRequest;
     if (goesOn) continue;
     const task = openTask(work, state);
     if (state.status !== 'running' || !task) break;
