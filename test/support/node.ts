@@ -18,6 +18,7 @@ import type { EventNotice } from '../../src/store/event.ts';
 import type { EventStore } from '../../src/store/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { context } from './given.ts';
+import { openMemoryLog } from './memoryLog.ts';
 
 export const defaults: LoginSettings = {
   admins: [],
@@ -29,8 +30,14 @@ export const defaults: LoginSettings = {
   relayStateTimeout: 300,
 };
 
-/** An embedded log in a folder of its own. */
+/** A log in memory. */
 export const openLog = async () => {
+  const store = openMemoryLog();
+  return { store, close: store.close };
+};
+
+/** An embedded log in a folder of its own. */
+export const openFileLog = async () => {
   const folder = mkdtempSync(join(tmpdir(), 'automation-platform-'));
   const store = await openSqliteStore({ file: join(folder, 'events.db') });
   return {
@@ -143,7 +150,7 @@ export const startNode = async (
 export type TestNode = Awaited<ReturnType<typeof startNode>>;
 
 /**
- * For the tests of the `describe` that calls it: each has a new log, and `node` starts nodes on it that have caught up.
+ * For the tests of the `describe` that calls it: each has a new log in memory, and `node` starts nodes on it that have caught up.
  * All is stopped afterwards; `whileStopping` lets go of what a node may wait for.
  */
 export const nodesOnLog = (options: Options = {}, whileStopping: () => void = () => undefined) => {

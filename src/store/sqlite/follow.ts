@@ -76,7 +76,7 @@ export type Newest = ReturnType<typeof newest>;
  * a follower is its position. It reads the file when the events after its position are no longer in memory.
  */
 export async function* follow(
-  { reads, news }: { readonly reads: Reads; readonly news: News },
+  { reads, news }: { readonly reads: Pick<Reads, 'chunks' | 'closed'>; readonly news: News },
   after: number,
   filter: Filter | undefined,
   signal: AbortSignal,

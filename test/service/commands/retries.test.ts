@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { retries } from '../../../src/commands/engine/retries.ts';
 import { gateway } from '../../support/certificates.ts';
-import { openLog } from '../../support/node.ts';
+import { openFileLog } from '../../support/node.ts';
 import { ok, refused } from '../../support/people.ts';
 import { type Answer, startService, type TestService } from '../../support/service.ts';
 import { thing, writer } from '../../support/writer.ts';
@@ -10,9 +10,9 @@ type Request = Parameters<TestService['ask']>;
 
 describe('a request that is sent again under its Idempotency-Key', () => {
   describe('finds its resource, on any node:', () => {
-    let log: Awaited<ReturnType<typeof openLog>>;
+    let log: Awaited<ReturnType<typeof openFileLog>>;
     beforeEach(async () => {
-      log = await openLog();
+      log = await openFileLog();
     });
     afterEach(() => log.close());
     const plain = () => writer(log.store, { reacting: false });

@@ -7,7 +7,7 @@ import { slimmed, withPayloads } from '../../../src/store/payloads.ts';
 import { type NewEvent, TamperedStream } from '../../../src/store/port.ts';
 import { auditKey } from '../../support/auditKey.ts';
 import { memoryEventStore } from '../../support/memoryEventStore.ts';
-import { openLog } from '../../support/node.ts';
+import { openFileLog } from '../../support/node.ts';
 import { ok, refused } from '../../support/people.ts';
 import { scriptedEventStore } from '../../support/scriptedEventStore.ts';
 import { startService, type TestService } from '../../support/service.ts';
@@ -118,9 +118,9 @@ describe('a log that others write to', () => {
 
 describe('parts of large facts', () => {
   const reference = { $payload: { sha256: 'ab'.repeat(32), parts: 1 } };
-  let log: Awaited<ReturnType<typeof openLog>>;
+  let log: Awaited<ReturnType<typeof openFileLog>>;
   beforeEach(async () => {
-    log = await openLog();
+    log = await openFileLog();
   });
   afterEach(() => log.close());
 

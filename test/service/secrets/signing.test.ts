@@ -30,7 +30,7 @@ import type { EventStore, StoredEvent } from '../../../src/store/port.ts';
 import { keysOrNew } from '../../../src/store/signingKeys.ts';
 import { context } from '../../support/given.ts';
 import { storedIn } from '../../support/logged.ts';
-import { fixedClock, openLog } from '../../support/node.ts';
+import { fixedClock, openFileLog } from '../../support/node.ts';
 import { startService } from '../../support/service.ts';
 import { newEvent } from '../../support/store.contract.ts';
 import { until } from '../../support/until.ts';
@@ -100,12 +100,12 @@ const checked = (events: readonly StoredEvent[]): readonly DigestSigned[] => {
 };
 
 describe('the signing of a log', () => {
-  let log: Awaited<ReturnType<typeof openLog>>;
+  let log: Awaited<ReturnType<typeof openFileLog>>;
   let store: EventStore;
   let clock: ReturnType<typeof fixedClock>;
   const signers: { stop: () => Promise<void> }[] = [];
   beforeEach(async () => {
-    log = await openLog();
+    log = await openFileLog();
     ({ store } = log);
     clock = fixedClock();
   });

@@ -1,29 +1,21 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { link } from '@automation-platform/event-log';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
 import type { Projection } from '../../../src/projections/engine/define.ts';
 import { decode, encode, type Metadata } from '../../../src/store/event.ts';
 import { type EventStore, type StoredEvent, WrongRevision } from '../../../src/store/port.ts';
-import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
 import { badEvent, faults, spoil } from '../../support/badEvents.ts';
 import { itInSoak } from '../../support/itInSoak.ts';
+import { openMemoryLog } from '../../support/memoryLog.ts';
 import { processorTime } from '../../support/processorTime.ts';
 import { outcome, things, writer } from '../../support/writer.ts';
 
 describe('handle', () => {
-  let folder: string;
-  let store: Awaited<ReturnType<typeof openSqliteStore>>;
-  beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'handle-'));
-    store = await openSqliteStore({ file: join(folder, 'events.db') });
+  let store: EventStore;
+  beforeEach(() => {
+    store = openMemoryLog();
   });
-  afterEach(async () => {
-    await store.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterEach(() => store.close());
 
   const plain = () => writer(store, { reacting: false });
   const stored = async (stream: string): Promise<StoredEvent[]> => {

@@ -3,14 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { type Expected, type ForeignWrites, foreignWrites } from '@automation-platform/esdb-server';
 import { wrapForeign } from '@automation-platform/event-log';
 import type { NewEvent } from '../../../src/store/port.ts';
-import { openLog } from '../../support/node.ts';
+import { openFileLog } from '../../support/node.ts';
 import { gather } from '../../support/store.contract.ts';
 
 describe('writes to streams of others', () => {
-  let log: Awaited<ReturnType<typeof openLog>>;
+  let log: Awaited<ReturnType<typeof openFileLog>>;
   let writes: ForeignWrites;
   beforeEach(async () => {
-    log = await openLog();
+    log = await openFileLog();
     writes = foreignWrites(log.store);
   });
   afterEach(() => log.close());

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { identityStream } from '@automation-platform/event-log';
 import { ensureIdentity, identityEvent, readIdentity } from '../../../src/store/identity.ts';
 import type { EventStore } from '../../../src/store/port.ts';
-import { openLog } from '../../support/node.ts';
+import { openFileLog } from '../../support/node.ts';
 import { gather } from '../../support/store.contract.ts';
 
 describe('the id of the log, in the log', () => {
   let log: EventStore;
   let close: () => Promise<void>;
   beforeEach(async () => {
-    ({ store: log, close } = await openLog());
+    ({ store: log, close } = await openFileLog());
   });
   afterEach(() => close());
 

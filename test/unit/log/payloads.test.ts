@@ -8,7 +8,7 @@ import { nothing } from '../../../src/domain/engine/topics.ts';
 import { withPayloads } from '../../../src/store/payloads.ts';
 import { type EventStore, maxAppend, maxEvent, type StoredEvent } from '../../../src/store/port.ts';
 import { context } from '../../support/given.ts';
-import { openLog } from '../../support/node.ts';
+import { openFileLog } from '../../support/node.ts';
 
 type Texts = readonly string[];
 
@@ -32,7 +32,7 @@ describe('facts too large for an event', () => {
   let log: EventStore;
   let close: () => Promise<void>;
   beforeEach(async () => {
-    ({ store: log, close } = await openLog());
+    ({ store: log, close } = await openFileLog());
   });
   afterEach(() => close());
 
