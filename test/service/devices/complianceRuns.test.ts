@@ -271,6 +271,23 @@ describe('Runs of compliance plans', () => {
     }
   });
 
+  it('compare for one account in order: no device is read again because too many comparisons wait', async () => {
+    const text = Array.from({ length: 4000 }, (_, n) => `{d/}vlan ${n}`).join('\n');
+    const node = await treeOf(service.ask, 'Routes', text);
+    const depot = await controllerOf(72);
+    ok(await service.ask('POST', `${manager}/adapters`, { ...depot.adapter, name: 'depot' }));
+    const devices = Array.from({ length: 60 }, (_, n) => `sw-${n + 13}`);
+    const names = ['Routes 1', 'Routes 2'];
+    for (const name of names) await planOf(name, [{ ...node, devices }], { throttle: 50 });
+    const runs = await Promise.all(names.map(async (name) => ok(await run(name))));
+    for (const { instanceId } of runs) {
+      const { status, variables } = await jobs.inState(instanceId, 'complete', 'error');
+      assert.deepEqual([status, variables.totals.passes], ['complete', devices.length * 4000]);
+    }
+    depot.close();
+    assert.equal(depot.reads.length, devices.length * names.length);
+  });
+
   it('judge by what the tree said as they began, though it is replaced meanwhile', async () => {
     const node = await treeOf(service.ask, 'Replaced', goldenText);
     await planOf('Replaced', [{ ...node, devices: ['sw-1', 'sw-2'] }], { throttle: 1 });

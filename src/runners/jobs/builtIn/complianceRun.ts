@@ -1,4 +1,4 @@
-import { runAtOnce, turns } from '@automation-platform/concurrency';
+import { mutex, runAtOnce, turns } from '@automation-platform/concurrency';
 import { addTotals, gradeOf, noTotals } from '@automation-platform/configurations';
 import { isObject, type Members } from '@automation-platform/json';
 import {
@@ -206,6 +206,8 @@ const complianceStarts = (needs: Pick<Needs, 'tools' | 'model' | 'devices'>) => 
  */
 export const complianceRuns = ({ handle, tools, model, devices, copies, renderer, digest, now }: Needs) => {
   const { planStart, checksStart } = complianceStarts({ tools, model, devices });
+  // The engines compare for an account one at a time. Of its runs together one waits there: people wait for no more than that.
+  const inOrder = mutex();
 
   /** The pairs of the run as they were stored when it began; `isNew` if it begins now. */
   const beginning = async (
@@ -257,12 +259,13 @@ export const complianceRuns = ({ handle, tools, model, devices, copies, renderer
         totals = addTotals(totals, more);
         if (status === 'error') fail({ device: deviceName, reason: reason ?? '' });
       };
+      const { id: account } = started.metadata.actor;
       const checks = deviceChecks({
         tools,
         model,
         devices,
         digest,
-        compare: (one) => renderer.compare(one, { account: started.metadata.actor.id, signal }),
+        compare: (one) => inOrder(account, () => renderer.compare(one, { account, signal })),
       });
 
       const targets = targetsOf(batch);
