@@ -66,6 +66,9 @@ const isLimited = ({ devices, device, deviceGroups }: Members): boolean =>
 /** A device, or a copy of its configuration, with the nodes that it is checked against. */
 type Target = { readonly device: string; readonly backupId?: string; readonly nodes: readonly BatchNode[] };
 
+const reportId = (batchId: string, { device, backupId }: Target, { treeId, version, nodeId }: BatchNode): string =>
+  derivedId(['report', batchId, treeId, version, nodeId, device, ...(backupId ? [backupId] : [])].join(' '));
+
 /** Reads nodes of trees as they were when the run began, each once. */
 const nodesThen = (tools: Pick<Tools, 'version'>) => {
   const read = async ({ treeId, version: name, nodeId, revision }: BatchNode) => {
@@ -269,9 +272,6 @@ export const complianceRuns = ({ handle, tools, model, devices, copies, renderer
       });
 
       const targets = targetsOf(batch);
-      const reportId = ({ device, backupId }: Target, { treeId, version, nodeId }: BatchNode): string =>
-        derivedId(['report', batchId, treeId, version, nodeId, device, ...(backupId ? [backupId] : [])].join(' '));
-
       /** A copy is of the device of its own source: one of that name elsewhere says nothing about it. */
       const factsOf = async ({ device, backupId }: Target, actor: Actor): Promise<DeviceFacts> => {
         const facts = await checks.factsOf(device, actor);
@@ -302,7 +302,7 @@ export const complianceRuns = ({ handle, tools, model, devices, copies, renderer
         let configuration: string | { readonly reason: string } | undefined;
         let facts: DeviceFacts | undefined;
         for (const node of target.nodes) {
-          const id = reportId(target, node);
+          const id = reportId(batchId, target, node);
           const { report: before } = isNew ? {} : await tools.state(complianceReport, id);
           if (before) {
             count(before);
