@@ -8,7 +8,7 @@ import { outbound } from '../../../src/southbound/outbound.ts';
 import type { AdapterAnswer } from '../../../src/southbound/port.ts';
 import { sshAdapter } from '../../../src/southbound/ssh.ts';
 import { fails } from '../../support/deviceAdapter.contract.ts';
-import { peer } from '../../support/peer.ts';
+import { listeningPeer, peer } from '../../support/peer.ts';
 import {
   type Played,
   play,
@@ -291,6 +291,7 @@ const scenes: Readonly<Record<string, (stage: Stage) => Promise<void>>> = {
 
 describe('A recorded device of the type', () => {
   const { port, behave: serve } = peer();
+  const theOne = { port, serve };
   const all = recordedDevices.flatMap((device) =>
     Object.entries(scenes).map(([title, scene]) => ({ title: `${device.type} that ${title}`, device, scene })),
   );
@@ -298,7 +299,7 @@ describe('A recorded device of the type', () => {
   const named = { change: '0123456789abcdef01234567' };
   const shown = ({ status, text }: AdapterAnswer) => ({ ...JSON.parse(text), http: status });
 
-  const stageOf = (device: Recorded): Stage => {
+  const stageOf = (device: Recorded, { port, serve } = theOne): Stage => {
     const played: Played = { received: [], running: [] };
     const end = new AbortController();
     const adapter = (more: Partial<SshProperties> = {}) =>
@@ -329,4 +330,21 @@ describe('A recorded device of the type', () => {
     assert.ok(all.length >= 180);
   });
   for (const { title, device, scene } of sampled(all, 20)) it(title, () => scene(stageOf(device)));
+
+  it('keeps to its scene while all others are played', async () => {
+    const peers = await Promise.all(all.map(listeningPeer));
+    try {
+      const played = await Promise.allSettled(
+        all.map(({ device, scene }, n) => {
+          const { port, behave } = peers[n] ?? assert.fail();
+          return scene(stageOf(device, { port: () => port, serve: behave }));
+        }),
+      );
+      const faults = played.flatMap((one, n) => (one.status === 'rejected' ? [`${all[n]?.title}: ${one.reason}`] : []));
+      assert.deepEqual(faults, []);
+      await Promise.all(peers.map(({ idle }) => idle()));
+    } finally {
+      for (const { close } of peers) close();
+    }
+  });
 });
