@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { builtInOf } from '../../support/builtIn.ts';
 import { memoryCluster, note } from '../../support/cluster.ts';
 import { ok } from '../../support/people.ts';
+import { type Server, startServer, temporaryFolder } from '../../support/process.ts';
 import { until } from '../../support/until.ts';
 
 const manager = '/configuration_manager';
@@ -48,10 +50,72 @@ const heldServer = async (
   };
 };
 
+type Row = { readonly device: string; readonly status: 'sent' | 'unknown' | 'notSent' };
+
+/** Asserts that each row says how often its device was sent the change: `made` has the devices in the order of the calls. */
+const areTrue = (rows: readonly Row[], made: readonly string[]): void => {
+  for (const { device, status } of rows) {
+    const times = made.filter((one) => one === device).length;
+    const isTrue = { sent: times === 1, unknown: times <= 1, notSent: times === 0 }[status];
+    assert.ok(isTrue, `${device} is ${status}, and was sent it ${times} times`);
+  }
+};
+
+const isSoak = process.env.SOAK_ROUNDS !== undefined;
+const throttle = 3;
+/** A job changes so many devices. */
+const many = 50;
+
+/** A controller that takes everything; `made` has the devices in the order of the calls. */
+const heldController = async (made: string[]) =>
+  heldServer(
+    ({ url = '' }) => made.push(url.split('/')[2] ?? ''),
+    (_, response) => response.writeHead(200, { 'Content-Type': 'application/json' }).end('{}'),
+  );
+
+describe('A change of 50 devices on one process', function () {
+  this.timeout(900_000);
+  const made: string[] = [];
+  let folder: string;
+  let server: Server;
+  let controller: Awaited<ReturnType<typeof heldServer>>;
+  const start = async (): Promise<void> => {
+    server = await startServer(folder, { OUTBOUND_ALLOW: '127.0.0.1' });
+  };
+  before(async () => {
+    folder = temporaryFolder();
+    controller = await heldController(made);
+    await start();
+  });
+  after(async () => {
+    await server?.stop('SIGKILL');
+    controller?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const calls = isSoak ? Array.from({ length: many }, (_, n) => n + 1) : [2, many - 1];
+  for (const call of calls)
+    it(`that is killed at call ${call}: each row is true, nothing is sent twice`, async () => {
+      const devices = Array.from({ length: many }, (_, at) => `sw-${call}-${at}`);
+      const adapter = { name: `farm-${call}`, type: 'http', properties: { baseUrl: controller.url, timeout: 60_000 } };
+      ok(await server.ask('POST', `${manager}/adapters`, { ...adapter, devices: devices.map((name) => ({ name })) }));
+      made.length = 0;
+      controller.holdFrom(call);
+      const { jobId } = ok(await server.ask('POST', `${manager}/changes`, { devices, config: 'set a', throttle }));
+      await until(() => made.length >= Math.min(call + throttle - 1, many), 'calls are held');
+      await server.stop('SIGKILL');
+      controller.letGo();
+      await start();
+      await builtInOf(server.ask).inState(jobId, 'complete', 'error');
+      const { totals, list } = ok(await server.ask('GET', `${manager}/changes/${jobId}?limit=${many}`));
+      assert.deepEqual([totals.sent + totals.unknown, list.length], [many, many]);
+      assert.ok(totals.unknown > 0 && totals.unknown <= throttle, `${totals.unknown} are unknown`);
+      areTrue(list, made);
+    });
+});
+
 describe('Jobs on devices on two processes, one of which is killed', function () {
   this.timeout(300_000);
-  const isSoak = process.env.SOAK_ROUNDS !== undefined;
-  const throttle = 3;
   const made: string[] = [];
   let cluster: Awaited<ReturnType<typeof memoryCluster>>;
   let controller: Awaited<ReturnType<typeof heldServer>>;
@@ -100,10 +164,7 @@ describe('Jobs on devices on two processes, one of which is killed', function ()
   const pageOfSource = 400;
   const nodesOfSource = 2300;
   before(async () => {
-    controller = await heldServer(
-      ({ url = '' }) => made.push(url.split('/')[2] ?? ''),
-      (_, response) => response.writeHead(200, { 'Content-Type': 'application/json' }).end('{}'),
-    );
+    controller = await heldController(made);
     source = await heldServer(
       () => undefined,
       (request, response) => {
@@ -134,15 +195,15 @@ describe('Jobs on devices on two processes, one of which is killed', function ()
 
   const scenes = [
     { killed: 'other', kill: 4, more: { stopAfterFailures: 1 } },
-    ...(isSoak ? [1, 5, 10] : []).flatMap((kill) =>
-      (['log', 'other'] as const).map((killed) => ({ killed, kill, more: {} })),
+    ...(isSoak ? [1, 5, 10, 25, 60] : [60]).flatMap((kill) =>
+      (isSoak ? (['log', 'other'] as const) : (['log'] as const)).map((killed) => ({ killed, kill, more: {} })),
     ),
   ] as const;
   for (const [n, { killed, kill, more }] of scenes.entries())
-    it(`changes of 10 devices on each node, ${killed} killed at call ${kill}: each row is true, nothing is sent twice`, async () => {
+    it(`changes of ${many} devices on each node, ${killed} killed at call ${kill}: each row is true, nothing is sent twice`, async () => {
       const node = cluster[killed];
       const groups = ['first', 'second'].map((group) =>
-        Array.from({ length: 10 }, (_, at) => `sw-${n}-${group}-${at}`),
+        Array.from({ length: many }, (_, at) => `sw-${n}-${group}-${at}`),
       );
       const single = `sw-${n}-single`;
       const adapter = { name: `farm-${n}`, type: 'http', properties: { baseUrl: controller.url, timeout: 60_000 } };
@@ -181,17 +242,13 @@ describe('Jobs on devices on two processes, one of which is killed', function ()
       for (const [i, jobId] of changes.entries()) {
         await endOf(jobId);
         const isBroken = withLog[i] === (killed === 'log');
-        const { totals, list } = ok(await ask('GET', `${manager}/changes/${jobId}?limit=10`));
+        const { totals, list } = ok(await ask('GET', `${manager}/changes/${jobId}?limit=${many}`));
         note(JSON.stringify(totals));
         const { sent, unknown, notSent } = totals;
-        assert.deepEqual([sent + unknown + notSent, list.length], [10, 10]);
+        assert.deepEqual([sent + unknown + notSent, list.length], [many, many]);
         assert.ok(isBroken ? unknown > 0 && unknown <= throttle : unknown === 0, `${unknown} are unknown`);
         assert.equal(notSent > 0, isBroken && 'stopAfterFailures' in more);
-        for (const { device, status } of list) {
-          const times = made.filter((one) => one === device).length;
-          const isTrue = { sent: times === 1, unknown: times <= 1, notSent: times === 0 }[status as 'sent'];
-          assert.ok(isTrue, `${device} is ${status}, and was sent it ${times} times`);
-        }
+        areTrue(list, made);
       }
     });
 

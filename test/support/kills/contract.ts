@@ -75,7 +75,7 @@ export const killContract = (few = Infinity): void => {
   const next = numbers(seed);
   for (const work of chosen)
     it(`${work.name}, on nodes that die: whole or not at all, and once`, async function () {
-      if (few === Infinity) this.timeout(600_000);
+      if (few === Infinity) this.timeout(1_800_000);
       let died = 0;
       const scene = async (step: number, moment: 'before' | 'after'): Promise<boolean> => {
         clocks = machineClocks(monday);

@@ -18,7 +18,7 @@ import type { Recorded } from '../../../src/store/event.ts';
 import { context } from '../given.ts';
 import type { Place, Work } from './works.ts';
 
-const names = Array.from({ length: 10 }, (_, i) => `sw-${i}`);
+const names = Array.from({ length: 50 }, (_, i) => `sw-${i}`);
 
 /** How often each device was sent a configuration, or a confirmation, since `prepare`. */
 let calls = new Map<string, number>();
