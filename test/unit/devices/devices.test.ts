@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict';
 import { attemptDeviceConfig } from '../../../src/commands/configuration-manager/deviceConfigurations.ts';
-import { createInventory, updateInventory } from '../../../src/commands/inventory-manager/inventories.ts';
+import { deviceSources } from '../../../src/commands/configuration-manager/devices.ts';
+import {
+  addInventoryNodes,
+  createInventory,
+  updateInventory,
+} from '../../../src/commands/inventory-manager/inventories.ts';
 import {
   attempt,
   conclude,
   deviceConfiguration,
 } from '../../../src/domain/configuration-manager/deviceConfigurations.ts';
+import type { Actor } from '../../../src/domain/engine/core.ts';
 import { inventoriesNamedIn } from '../../../src/runners/triggers/namedInventories.ts';
-import { specification } from '../../support/given.ts';
+import { context, specification } from '../../support/given.ts';
 import { nodesOnLog } from '../../support/node.ts';
 
 describe('An attempt to configure a device', () => {
@@ -53,5 +59,69 @@ describe('The inventory that an event of a change names', () => {
     assert.deepEqual(await named(), [[campus], []]);
     const earlier = { ...tools, state: async () => ({ about }) } as unknown as typeof tools; // an event without inventory
     assert.deepEqual(await inventoriesNamedIn('deviceConfiguration-c3', earlier), [other]);
+  });
+});
+
+describe('A device that one may not see', () => {
+  const { node } = nodesOnLog();
+
+  it('takes the same reads as a name that nobody has', async () => {
+    const { command, group, tools, model, catchUp } = await node();
+    await group('ops');
+    await catchUp();
+    const nodesOf = (word: string) =>
+      ['1', '2'].map((n) => ({ name: `${word}-${n}`, attributes: { host: '192.0.2.1', protocol: 'lab' } }));
+    for (const [letter, name, groups] of [
+      ['a', 'open', []],
+      ['b', 'hidden', ['ops']],
+    ] as const) {
+      await command(createInventory, letter.repeat(24), { name, groups });
+      await command(addInventoryNodes, letter.repeat(24), { nodes: nodesOf(name) });
+    }
+    await catchUp();
+    /** The reads of the read model that a work takes, each with its request and how much it gave. */
+    const readsOf = async (work: (sources: ReturnType<typeof deviceSources>) => Promise<unknown>) => {
+      const reads: unknown[] = [];
+      const counting: Pick<typeof model, 'getMany' | 'list' | 'version'> = {
+        version: (...asked) => model.version(...asked),
+        getMany: async (collection, ids) => {
+          const found = await model.getMany(collection, ids);
+          reads.push([collection, ids, found.filter(Boolean).length]);
+          return found;
+        },
+        list: async (collection, query) => {
+          const page = await model.list(collection, query);
+          reads.push([collection, query, page.entries.length]);
+          return page;
+        },
+      };
+      const result = await work(deviceSources({ tools, model: counting }));
+      return { reads: JSON.stringify(reads).replaceAll(/hidden-1|nobody-1/g, '*'), count: reads.length, result };
+    };
+    const works = {
+      find: (name: string, actor: Actor) => readsOf(({ find }) => find(name, actor)),
+      sourcesOf: (name: string, actor: Actor) =>
+        readsOf(async ({ sourcesOf }) => [...(await sourcesOf([name], actor)).values()]),
+      list: (name: string, actor: Actor) => {
+        const asked = { filter: { name, exact: true }, isWanted: () => true, start: 0, limit: 10, order: 1 } as const;
+        return readsOf(async ({ list }) => (await list(asked, actor, [])).list);
+      },
+    };
+    const stranger: Actor = { ...context.actor, id: 'stranger', username: 'stranger', groups: [], admin: false };
+    for (const [title, work] of Object.entries(works)) {
+      const [seen, hidden, unknown] = [
+        await work('hidden-1', context.actor),
+        await work('hidden-1', stranger),
+        await work('nobody-1', stranger),
+      ];
+      assert.deepEqual(
+        [seen.result, hidden.result].map((some) => (some as unknown[]).length),
+        [1, 0],
+        title,
+      );
+      assert.ok(hidden.count > 0, title);
+      assert.deepEqual(hidden, unknown, title);
+      assert.notEqual(seen.reads, hidden.reads, title);
+    }
   });
 });
