@@ -12,7 +12,7 @@ import { costing } from './costing.ts';
 import { changingDevices, copyingDevice, diffing } from './devices.ts';
 import { eventstoredb } from './eventstoredb.ts';
 import { firing } from './firing.ts';
-import { callers, logins } from './identity.ts';
+import { callers, hashedLogins, logins } from './identity.ts';
 import { inventories } from './inventories.ts';
 import { listing } from './listing.ts';
 import { logOverGrpc } from './logOverGrpc.ts';
@@ -60,6 +60,7 @@ const parts: Readonly<Record<string, () => Promise<Findings>>> = {
   w: working,
   'identity.callers': callers,
   'identity.logins': logins,
+  'identity.hashed': hashedLogins,
   'compliance.comparing': comparing,
   'compliance.running': runningPlans,
   'compliance.reports': manyReports,

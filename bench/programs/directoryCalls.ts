@@ -14,8 +14,8 @@ export type Directory = {
   readonly atOnce: number;
 };
 
-/** Logins of these people; `isKept`: over connections that are kept, else each over its own. */
-export type Calls = { readonly uids: readonly string[]; readonly isKept: boolean };
+/** Logins of these people with one password; `isKept`: over connections that are kept, else each over its own. */
+export type Calls = { readonly uids: readonly string[]; readonly password: string; readonly isKept: boolean };
 
 /** `serve`: logins by HTTP Basic, answered with the port; each request is answered with 200. */
 export type Order = { readonly directory: Directory } & ({ readonly calls: Calls } | { readonly serve: true });
@@ -36,21 +36,21 @@ const login = async ({ searching, binding }: Pair, uid: string, password: string
 };
 
 /** One connection for both calls. */
-const loginAnew = async ({ url, ca }: Directory, uid: string): Promise<void> => {
+const loginAnew = async ({ url, ca }: Directory, uid: string, password: string): Promise<void> => {
   const client = new Client({ url, tlsOptions: { ca } });
-  await login({ searching: client, binding: client }, uid, `password of ${uid}`);
+  await login({ searching: client, binding: client }, uid, password);
   await client.unbind();
 };
 
 /** Milliseconds that all took, without the time to open connections that are kept. */
-const callAll = async (directory: Directory, { uids, isKept }: Calls): Promise<number> => {
+const callAll = async (directory: Directory, { uids, password, isKept }: Calls): Promise<number> => {
   const left = uids.values();
   const pairs = await Promise.all(
     Array.from({ length: directory.atOnce }, () => (isKept ? open(directory) : undefined)),
   );
   const began = performance.now();
   const caller = async (pair: Pair | undefined): Promise<void> => {
-    for (const uid of left) await (pair ? login(pair, uid, `password of ${uid}`) : loginAnew(directory, uid));
+    for (const uid of left) await (pair ? login(pair, uid, password) : loginAnew(directory, uid, password));
   };
   await Promise.all(pairs.map(caller));
   const took = performance.now() - began;

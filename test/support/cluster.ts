@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,12 +12,32 @@ import type { OwnRedis } from './redisServer.ts';
 import { adminPassword } from './service.ts';
 import { until } from './until.ts';
 
-/** How many milliseconds it took until it was so. */
-export const soon = async (what: string, so: () => boolean | Promise<boolean>): Promise<number> => {
+/** How often it was looked, and how many milliseconds that took, until it was so. */
+export type Wait = { readonly looks: number; readonly ms: number };
+
+export const lookUntil = async (what: string, so: () => boolean | Promise<boolean>): Promise<Wait> => {
   const began = performance.now();
+  let looks = 0;
   // Others need the processors more than who only looks.
-  await until(async () => (await so()) || pause(10, false), `seeing that ${what}`);
-  return Math.round(performance.now() - began);
+  await until(async () => (++looks && (await so())) || pause(10, false), `seeing that ${what}`);
+  return { looks, ms: Math.round(performance.now() - began) };
+};
+
+/** How many milliseconds it took until it was so. */
+export const soon = async (what: string, so: () => boolean | Promise<boolean>): Promise<number> =>
+  (await lookUntil(what, so)).ms;
+
+/** With nothing else running so many looks take 0.9 s. A machine with other work takes longer for each. */
+const mostLooks = 20;
+
+/** Checks that all of it was so within a second. */
+export const withinSecond = (waits: readonly Wait[]): void => {
+  const text = waits.map(({ looks, ms }) => `${ms} ms (${looks} looks)`).join(', ');
+  note(`so after ${text}`);
+  assert.ok(
+    waits.every(({ looks, ms }) => looks <= mostLooks && (!process.env.SOAK_ROUNDS || ms < 1000)),
+    text,
+  );
 };
 
 /** Shows what was measured to whoever sets TEST_LOG. */

@@ -17,6 +17,7 @@ export type Slapd = {
   readonly tls: string;
   /** The authority of its certificate. */
   readonly ca: string;
+  readonly pid: number;
   stop(): Promise<void>;
   /** It answers nothing any more, and its connections stay; or it goes on. */
   pause(): void;
@@ -32,12 +33,14 @@ const slapd = ['/usr/sbin/slapd', '/usr/local/sbin/slapd', '/usr/local/libexec/s
 /** True where no directory can be started. In CI that is a failure. */
 export const isWithoutSlapd = !slapd && process.env['CI'] !== 'true';
 
-const configuration = (folder: string, modules: string) => `
+const modules = ['/usr/lib/ldap', '/usr/local/libexec/openldap'].find((path) => existsSync(path)) ?? '';
+
+const configuration = (folder: string, more: readonly string[]) => `
 include /etc/ldap/schema/core.schema
 include /etc/ldap/schema/cosine.schema
 include /etc/ldap/schema/inetorgperson.schema
 modulepath ${modules}
-moduleload back_mdb
+${['back_mdb', ...more].map((module) => `moduleload ${module}`).join('\n')}
 pidfile ${folder}/pid
 TLSCACertificateFile ${folder}/ca.pem
 TLSCertificateFile ${folder}/cert.pem
@@ -56,6 +59,12 @@ access to attrs=userPassword by anonymous auth by * none
 access to dn.subtree="ou=groups,dc=example" by users read by * none
 access to * by * read
 `;
+
+/** The hash of a password as slapd makes it with its module argon2. */
+export const argon2Of = (password: string): string => {
+  const options = ['-o', `module-path=${modules}`, '-o', 'module-load=argon2', '-h', '{ARGON2}'];
+  return execFileSync('slappasswd', [...options, '-n', '-s', password]).toString();
+};
 
 /** The entry of a person below ou=people. */
 export const personEntry = (uid: string, more: Readonly<Record<string, string>> = {}): string =>
@@ -82,19 +91,18 @@ const base = ['dn: dc=example\nobjectClass: organization\nobjectClass: dcObject\
 for (const ou of ['people', 'groups'])
   base.push(`dn: ou=${ou},dc=example\nobjectClass: organizationalUnit\nou: ${ou}\n\n`);
 
-/** Starts a directory with these entries, in LDIF. */
-export const startSlapd = async (entries: string): Promise<Slapd> => {
+/** Starts a directory with these entries, in LDIF, and with more modules of slapd. */
+export const startSlapd = async (entries: string, more: readonly string[] = []): Promise<Slapd> => {
   const folder = mkdtempSync(join(tmpdir(), 'slapd-'));
   const { cert, key } = await ownCertificate(folder, 'localhost', () => undefined);
   const ca = readFileSync(authorityFile(folder), 'utf8');
-  const modules = ['/usr/lib/ldap', '/usr/local/libexec/openldap'].find((path) => existsSync(path)) ?? '';
   const config = join(folder, 'slapd.conf');
   mkdirSync(join(folder, 'db'));
   const files = {
     'ca.pem': ca,
     'cert.pem': cert,
     'key.pem': key,
-    'slapd.conf': configuration(folder, modules),
+    'slapd.conf': configuration(folder, more),
   };
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   execFileSync(slapd!, ['-T', 'add', '-q', '-f', config], { input: base.join('') + entries, stdio: 'pipe' });
@@ -120,6 +128,7 @@ export const startSlapd = async (entries: string): Promise<Slapd> => {
     plain: `ldap://localhost:${plain}`,
     tls: `ldaps://localhost:${tls}`,
     ca,
+    pid: server.pid!,
     pause: () => void server.kill('SIGSTOP'),
     resume: () => void server.kill('SIGCONT'),
     change: async (work) => {

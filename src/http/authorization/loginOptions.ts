@@ -1,5 +1,4 @@
 import { Type } from 'typebox';
-import { queryAll } from '../../commands/engine/tools.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { providers } from '../../projections/authorization/providers.ts';
 import { activeProfiles, profiles } from '../../projections/profiles/profiles.ts';
@@ -32,14 +31,13 @@ export const getLoginOptions = actionRoute({
     }),
   }),
   run: async (_, { tools }) => {
-    const found = await tools.query(providers, { field: 'type', op: 'equals', value: 'oidc' });
-    const [active] = await queryAll(tools, activeProfiles);
-    const profile = active && (await queryAll(tools, profiles)).find(({ id }) => id === active.id);
+    const [active] = await tools.all(activeProfiles);
+    const profile = (await tools.all(profiles)).find(({ id }) => id === active?.id);
     const { home, layout, login, fav_icon } = profile?.uiProps ?? {};
     return {
       body: {
-        providers: found
-          .filter(({ enabled }) => enabled)
+        providers: (await tools.all(providers))
+          .filter(({ type, enabled }) => type === 'oidc' && enabled)
           .toSorted((a, b) => a.order - b.order)
           .map(({ name }) => ({ name, path: `/authorization/oidc/${encodeURIComponent(name)}/login` })),
         ui: defined({ home, layout, login, fav_icon }),
