@@ -1,4 +1,3 @@
-import { withinTime } from '@automation-platform/client';
 import { semaphore } from '@automation-platform/concurrency';
 import { type Client, type Entry, Filter, NoSuchObjectError, ResultCodeError, SizeLimitExceededError } from 'ldapts';
 import { externalName, externalUsername, mostExternalGroups } from '../domain/authorization/externalNames.ts';
@@ -7,7 +6,7 @@ import { defined } from '../domain/engine/defined.ts';
 import type { Sealed } from '../domain/engine/sealed.ts';
 import { openSecrets } from '../domain/engine/secretFields.ts';
 import { reasonOf, TooMuch } from './failure.ts';
-import { ldapConnections } from './ldapConnection.ts';
+import { ldapConnections, type Server } from './ldapConnection.ts';
 import type { Outbound } from './outbound.ts';
 import type { Asked, Directory, DirectoryAnswer, Person } from './port.ts';
 
@@ -33,7 +32,8 @@ const reasonFor = (error: unknown): string => {
 /** The texts of an attribute; servers answer in any case. */
 const textsOf = (entry: Entry, attribute: string): readonly string[] => {
   const lower = attribute.toLowerCase();
-  const [, values = []] = Object.entries(entry).find(([name]) => name !== 'dn' && name.toLowerCase() === lower) ?? [];
+  const found = Object.keys(entry).find((name) => name !== 'dn' && name.toLowerCase() === lower);
+  const values = found === undefined ? [] : (entry[found] ?? []);
   return [values].flat().filter((value) => typeof value === 'string');
 };
 
@@ -207,25 +207,30 @@ const ask = async (
   return { person, authenticated: true, externalGroups: isAlone ? found : await searchGroups() };
 };
 
-/** Runs works of directories, a number of them at once. A work waits as long as its directory answers at all. */
+/**
+ * Runs works of directories, a number of them at once. A work waits as long as its directory answers at all. Its signal
+ * aborts when it takes longer than `timeout`.
+ */
 const turnsOf = () => {
   const inTurn = semaphore(mostAtOnce, mostWaiting);
   const answeredAt = new Map<string, number>();
 
-  return async <T>(name: string, timeout: number, work: () => Promise<T>): Promise<T> => {
+  return async <T>(name: string, timeout: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
     const tooLong = new AbortController();
+    const abort = (): void => tooLong.abort(new DOMException('The time is over', 'TimeoutError'));
     let timer: NodeJS.Timeout | undefined;
     const look = (since: number): void => {
       const last = Math.max(since, answeredAt.get(name) ?? 0);
       const restMs = last + timeout - performance.now();
-      if (restMs <= 0) tooLong.abort(new DOMException('The time is over', 'TimeoutError'));
+      if (restMs <= 0) abort();
       else timer = setTimeout(look, restMs, since);
     };
     look(performance.now());
     try {
       return await inTurn(name, tooLong.signal, async () => {
         clearTimeout(timer);
-        const result = await work();
+        timer = setTimeout(abort, timeout);
+        const result = await work(tooLong.signal);
         answeredAt.set(name, performance.now());
         return result;
       });
@@ -235,22 +240,32 @@ const turnsOf = () => {
   };
 };
 
+type Opened = { readonly properties: LdapProperties; readonly servers: readonly Server[] };
+
 /** Directories that speak LDAP. Servers are asked in their order, until one gives an answer. */
 export const ldapDirectory = (guard: Outbound, unseal: (sealed: Sealed) => string): Directory => {
   const inTurn = turnsOf();
   const withLdap = ldapConnections(guard);
-  const openProperties = new WeakMap<object, LdapProperties>();
-  // They are the same for all logins until the provider changes, and to unseal them anew costs much of a login.
-  const open = (stored: object): LdapProperties => {
-    const properties = openProperties.get(stored) ?? (openSecrets(stored, unseal) as LdapProperties);
-    openProperties.set(stored, properties);
-    return properties;
+  const opened = new WeakMap<object, Opened>();
+  // They are the same for all logins until the provider changes, and to make them anew costs much of a login.
+  const open = (name: string, stored: object): Opened => {
+    const before = opened.get(stored);
+    if (before) return before;
+    const properties = openSecrets(stored, unseal) as LdapProperties;
+    const { urls, startTls, ca } = properties;
+    const servers = urls.map((url) => ({
+      where: { url, ...defined({ startTls, ca }) },
+      server: JSON.stringify([name, url, stored]),
+    }));
+    const made = { properties, servers };
+    opened.set(stored, made);
+    return made;
   };
   return async ({ name, properties: stored }, person) => {
     // An empty password would be no password: the directory binds nobody, and says that it went well.
     if (person.password === '') return undefined;
-    const properties = open(stored);
-    const { urls, startTls, ca, timeout = usualTimeoutMs, bindDn, bindPassword } = properties;
+    const { properties, servers } = open(name, stored);
+    const { timeout = usualTimeoutMs, bindDn, bindPassword } = properties;
     const begins = {
       searcher: async (client: Client): Promise<void> => {
         if (bindDn !== undefined) await client.bind(bindDn, bindPassword);
@@ -258,17 +273,14 @@ export const ldapDirectory = (guard: Outbound, unseal: (sealed: Sealed) => strin
       person: undefined,
     };
     const reasons: string[] = [];
-    for (const url of urls) {
-      const [where, server] = [{ url, ...defined({ startTls, ca }) }, JSON.stringify([name, url, stored])];
+    for (const one of servers) {
       try {
-        return await inTurn(name, timeout, () =>
-          withinTime(timeout, [], (signal) => {
-            const over: Over = (as, work) => withLdap({ where, server, as, begin: begins[as] }, signal, work);
-            return ask(over, properties, person);
-          }),
-        );
+        return await inTurn(name, timeout, (signal) => {
+          const over: Over = (as, work) => withLdap({ ...one, as, begin: begins[as] }, signal, work);
+          return ask(over, properties, person);
+        });
       } catch (error) {
-        reasons.push(`${url}: ${reasonFor(error)}`);
+        reasons.push(`${one.where.url}: ${reasonFor(error)}`);
       }
     }
     throw new DirectorySilent(reasons.join('; '));

@@ -182,11 +182,12 @@ const workOver = async <T>({ messages, client }: Connection, signal: AbortSignal
 const isEnded = (error: unknown): boolean =>
   error instanceof Unexpected || ['ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '');
 
-type Kind = {
-  readonly where: Where;
-  readonly server: string;
-  /** As what the connection is used. Works at one server as the same serve one another with their connections. */
-  readonly as: string;
+/** A server of a directory, with a name that it has as long as its provider does not change. */
+export type Server = { readonly where: Where; readonly server: string };
+
+type Kind = Server & {
+  /** As whom the connection is used. Works at one server as the same serve one another with their connections. */
+  readonly as: 'searcher' | 'person';
   /** The first work over a new connection, such as a bind that later works rely on. */
   readonly begin?: Work<void> | undefined;
 };
@@ -196,10 +197,14 @@ type Kind = {
  * to open one with TLS costs more than all that a login asks.
  */
 export const ldapConnections = (guard: Outbound) => {
-  const idle = idleSessions<Connection>(Number.POSITIVE_INFINITY);
+  const idle = {
+    searcher: idleSessions<Connection>(Number.POSITIVE_INFINITY),
+    person: idleSessions<Connection>(Number.POSITIVE_INFINITY),
+  };
 
-  const take = (key: string): Connection | undefined => {
-    for (let one = idle.take(key); one; one = idle.take(key)) if (one.messages.fault() === undefined) return one;
+  const take = (as: Kind['as'], server: string): Connection | undefined => {
+    const from = idle[as];
+    for (let one = from.take(server); one; one = from.take(server)) if (one.messages.fault() === undefined) return one;
     return undefined;
   };
 
@@ -209,7 +214,6 @@ export const ldapConnections = (guard: Outbound) => {
    * connection has failed.
    */
   return async <T>({ where, server, as, begin }: Kind, signal: AbortSignal, work: Work<T>): Promise<T> => {
-    const key = `${as} ${server}`;
     const finish = async (connection: Connection): Promise<T> => {
       const { messages } = connection;
       messages.setInUse(true);
@@ -217,9 +221,9 @@ export const ldapConnections = (guard: Outbound) => {
         return await workOver(connection, signal, work);
       } finally {
         messages.setInUse(false);
-        if (messages.fault() === undefined) idle.keep(key, connection, keptMs);
+        if (messages.fault() === undefined) idle[as].keep(server, connection, keptMs);
         // A server that is silent here is silent there.
-        if (signal.aborted) idle.end((other) => other.endsWith(server));
+        if (signal.aborted) for (const each of Object.values(idle)) each.end((other) => other === server);
       }
     };
     const fresh = async (): Promise<T> => {
@@ -232,7 +236,7 @@ export const ldapConnections = (guard: Outbound) => {
         });
       return finish(connection);
     };
-    const before = take(key);
+    const before = take(as, server);
     if (!before) return fresh();
     return finish(before).catch((error: unknown) => {
       if (signal.aborted || before.messages.fault() === undefined || !isEnded(error)) throw error;
