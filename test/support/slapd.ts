@@ -63,7 +63,7 @@ access to * by * read
 /** The hash of a password as slapd makes it with its module argon2. */
 export const argon2Of = (password: string): string => {
   const options = ['-o', `module-path=${modules}`, '-o', 'module-load=argon2', '-h', '{ARGON2}'];
-  return execFileSync('slappasswd', [...options, '-n', '-s', password]).toString();
+  return execFileSync(slapd!, ['-T', 'passwd', ...options, '-n', '-s', password]).toString();
 };
 
 /** The entry of a person below ou=people. */
