@@ -240,16 +240,16 @@ const turnsOf = () => {
   };
 };
 
-type Opened = { readonly properties: LdapProperties; readonly servers: readonly Server[] };
+type Access = { readonly properties: LdapProperties; readonly servers: readonly Server[] };
 
 /** Directories that speak LDAP. Servers are asked in their order, until one gives an answer. */
 export const ldapDirectory = (guard: Outbound, unseal: (sealed: Sealed) => string): Directory => {
   const inTurn = turnsOf();
   const withLdap = ldapConnections(guard);
-  const opened = new WeakMap<object, Opened>();
+  const cache = new WeakMap<object, Access>();
   // They are the same for all logins until the provider changes, and to make them anew costs much of a login.
-  const open = (name: string, stored: object): Opened => {
-    const before = opened.get(stored);
+  const open = (name: string, stored: object): Access => {
+    const before = cache.get(stored);
     if (before) return before;
     const properties = openSecrets(stored, unseal) as LdapProperties;
     const { urls, startTls, ca } = properties;
@@ -257,9 +257,9 @@ export const ldapDirectory = (guard: Outbound, unseal: (sealed: Sealed) => strin
       where: { url, ...defined({ startTls, ca }) },
       server: JSON.stringify([name, url, stored]),
     }));
-    const made = { properties, servers };
-    opened.set(stored, made);
-    return made;
+    const access = { properties, servers };
+    cache.set(stored, access);
+    return access;
   };
   return async ({ name, properties: stored }, person) => {
     // An empty password would be no password: the directory binds nobody, and says that it went well.
