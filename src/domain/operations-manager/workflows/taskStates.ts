@@ -199,13 +199,26 @@ const putAllBack = (draft: TaskDraft, ids: readonly string[]): void => {
   for (const id of ids) setTask(draft, id, putBack(taskIn(draft, id)));
 };
 
-/** The task with a run under way. A task that runs again by itself goes on counting. */
-const newRun = (before: TaskState, run: number): TaskState => ({
-  ...idleTask,
-  run,
-  status: 'open',
-  retries: before.retries,
-});
+/**
+ * The task with a run under way that begins with the variables of now. A task that runs again by itself goes on counting.
+ * Member by member, as at the end of a run.
+ */
+const newRun = (
+  draft: TaskDraft,
+  { task, run, until }: OfRun & { readonly until?: number | undefined },
+): Writable<TaskState> => {
+  const next: Writable<TaskState> = {
+    run,
+    status: 'open',
+    outgoing: idleTask.outgoing,
+    retries: taskIn(draft, task).retries,
+    turns: 0,
+    claims: noClaims,
+    startedWith: variablesNow(draft),
+  };
+  if (until !== undefined) next.until = until;
+  return next;
+};
 
 const isOpenRun = ({ status, run }: TaskState, number: number): boolean => status === 'open' && run === number;
 
@@ -322,24 +335,23 @@ const evolveTasks: Evolve = {
     delete draft.error;
     draft.status = 'running';
   },
-  taskStarted: (draft, { task, run, until, keeps, children }) => {
-    const before = taskIn(draft, task);
-    setTask(draft, task, {
-      ...newRun(before, run),
-      startedWith: variablesNow(draft),
-      ...(until === undefined ? {} : { until }),
-      ...(keeps === undefined ? {} : { keeps }),
-      ...(children ? { children: childrenOfRun(children, keeps === undefined ? undefined : before.children) } : {}),
-    });
+  taskStarted: (draft, data) => {
+    const { task, keeps, children } = data;
+    const next = newRun(draft, data);
+    if (keeps !== undefined) next.keeps = keeps;
+    if (children)
+      next.children = childrenOfRun(children, keeps === undefined ? undefined : taskIn(draft, task).children);
+    setTask(draft, task, next);
     draft.runs++;
   },
   childrenBegun: (draft, { task, run, ...begun }) =>
     changeChildren(draft, { task, run }, (children) => childrenBegun(children, begun, run)),
   childNoted: (draft, { task, run, index, ...end }) =>
     changeChildren(draft, { task, run }, (children) => childNoted(children, index, end)),
-  taskOffered: (draft, { task, run, to, until }) => {
-    const next: TaskState = { ...newRun(taskIn(draft, task), run), to, startedWith: variablesNow(draft) };
-    setTask(draft, task, until === undefined ? next : { ...next, until });
+  taskOffered: (draft, data) => {
+    const next = newRun(draft, data);
+    next.to = data.to;
+    setTask(draft, data.task, next);
     draft.runs++;
   },
   taskClaimed: (draft, { task, run, ...claim }) =>
