@@ -18,6 +18,7 @@ import {
   Shown,
   Status,
   say,
+  spoken,
   Table,
   Time,
 } from './parts.ts';
@@ -132,11 +133,14 @@ type TaskProps = {
 type WhyProps = { readonly title: string; readonly label: string; readonly error: unknown };
 
 /** Why something failed: its message as text, and all else as it is. */
+/** `taskName` as a title is "Task name". */
+const titled = (name: string): string => name.slice(0, 1).toUpperCase() + spoken(name.slice(1));
+
 const Why = ({ title, label, error }: WhyProps) => {
   const { message, ...others } = isObject(error) ? error : { message: error };
   return html`<div class="failure" role="group" aria-label=${label}><strong>${title}</strong>
     ${message !== undefined && html`<p class="words">${textOf(message)}</p>`}
-    ${Object.keys(others).length > 0 && (Object.values(others).some(isObject) ? html`<${Json} value=${others} label="More" />` : html`<${Facts} facts=${Object.entries(others).map(([name, value]) => [name, textOf(value)])} />`)}</div>`;
+    ${Object.keys(others).length > 0 && (Object.values(others).some(isObject) ? html`<${Json} value=${others} label="More" />` : html`<${Facts} facts=${Object.entries(others).map(([name, value]) => [titled(name), textOf(value)])} />`)}</div>`;
 };
 
 /** A person can do the task here. */
@@ -261,7 +265,7 @@ const Content = ({ job, again }: { readonly job: JobOf; readonly again: () => vo
       ['Started', html`<${Time} at=${job.metrics.start_time} /> by ${job.created_by}`],
       ['Ended', job.metrics.end_time && html`<${Time} at=${job.metrics.end_time} />`],
       ['Took', duration(job.metrics.duration)],
-      ['Runs', [job.component.type, job.component.name].filter((one) => one).join(': ')],
+      ['Runs', job.component.name ? `${job.component.name} (${job.component.type})` : job.component.type],
       ['Automation', job.automation && html`<${AutomationLink} id=${job.automation} />`],
       [
         'Part of',

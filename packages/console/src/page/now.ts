@@ -15,6 +15,12 @@ const ofKind =
 
 const few = 10;
 
+type UnderWayJob = Awaited<ReturnType<typeof read<'operations-manager.getJobs'>>>['data'][number];
+
+/** How far a job is, as far as the list says it: for workflows the page of the job does. */
+const shareOf = ({ metrics, progress }: UnderWayJob): number | undefined =>
+  metrics.progress ?? (progress?.percent === undefined ? undefined : progress.percent / 100);
+
 const UnderWay = () => {
   const jobs = useLoaded(
     () => read('operations-manager.getJobs', { query: { multiEquals: { status: ['running', 'paused'] }, limit: few } }),
@@ -26,21 +32,25 @@ const UnderWay = () => {
       data,
       metadata,
     }: Awaited<ReturnType<typeof read<'operations-manager.getJobs'>>>) => html`
-      <${Table} label="Jobs under way" rows=${data} keyOf=${(job: (typeof data)[number]) => job._id} empty="No job is under way."
+      <${Table} label="Jobs under way" rows=${data} keyOf=${(job: UnderWayJob) => job._id} empty="No job is under way."
         columns=${[
           {
             title: 'Job',
             kind: 'wide',
-            cell: (job: (typeof data)[number]) => html`<${Link} to=${['jobs', job._id]}>${job.name}</${Link}>`,
+            cell: (job: UnderWayJob) => html`<${Link} to=${['jobs', job._id]}>${job.name}</${Link}>`,
           },
-          { title: 'Status', cell: (job: (typeof data)[number]) => html`<${Status} word=${job.status} />` },
-          {
-            title: 'Progress',
-            cell: (job: (typeof data)[number]) =>
-              html`<${Progress} share=${job.metrics.progress ?? (job.progress?.percent === undefined ? undefined : job.progress.percent / 100)} label=${`Progress of ${job.name}`} /> ${job.progress?.message}`,
-          },
-          { title: 'Since', cell: (job: (typeof data)[number]) => html`<${Time} at=${job.metrics.start_time} />` },
-          { title: 'By', cell: (job: (typeof data)[number]) => job.created_by },
+          { title: 'Status', cell: (job: UnderWayJob) => html`<${Status} word=${job.status} />` },
+          ...(data.some((job) => job.progress || shareOf(job) !== undefined)
+            ? [
+                {
+                  title: 'Progress',
+                  cell: (job: UnderWayJob) =>
+                    html`<${Progress} share=${shareOf(job)} label=${`Progress of ${job.name}`} /> ${job.progress?.message}`,
+                },
+              ]
+            : []),
+          { title: 'Since', cell: (job: UnderWayJob) => html`<${Time} at=${job.metrics.start_time} />` },
+          { title: 'By', cell: (job: UnderWayJob) => job.created_by },
         ]} />
       ${Number(metadata.total) > data.length && html`<p><${Link} to=${['jobs']} query=${{ status: 'running' }}>All ${Number(metadata.total).toLocaleString('en')}</${Link}></p>`}`}
     </${Shown}>

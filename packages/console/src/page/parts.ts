@@ -28,19 +28,23 @@ export const Failure = ({ error, children }: { readonly error?: unknown; readonl
 
 const two = (number: number): string => String(number).padStart(2, '0');
 
-/** A time as people read it: today's by the clock alone. */
-const timeText = (date: Date): string => {
+/** A time as people read it: today's by the clock alone, unless the day is wanted. */
+const timeText = (date: Date, hasDay: boolean): string => {
   const clock = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-  return date.toDateString() === new Date().toDateString() ? clock : `${day} ${clock.slice(0, 5)}`;
+  return !hasDay && date.toDateString() === new Date().toDateString() ? clock : `${day} ${clock.slice(0, 5)}`;
 };
 
-type TimeProps = { readonly at: string | number | null | undefined; readonly otherwise?: string };
+type TimeProps = {
+  readonly at: string | number | null | undefined;
+  readonly otherwise?: string;
+  readonly hasDay?: boolean;
+};
 
-export const Time = ({ at, otherwise = '' }: TimeProps) => {
+export const Time = ({ at, otherwise = '', hasDay = false }: TimeProps) => {
   const date = at === null || at === undefined ? undefined : new Date(at);
   if (!date || Number.isNaN(date.getTime())) return html`<span class="quiet">${otherwise}</span>`;
-  return html`<time datetime=${date.toISOString()} title=${date.toISOString()}>${timeText(date)}</time>`;
+  return html`<time datetime=${date.toISOString()} title=${date.toISOString()}>${timeText(date, hasDay)}</time>`;
 };
 
 export const duration = (ms: number | null | undefined): string => {
@@ -62,6 +66,7 @@ const tones: Readonly<Record<string, string>> = {
   pass: 'good',
   enabled: 'good',
   verified: 'good',
+  settled: 'good',
   answers: 'good',
   fires: 'good',
   running: 'busy',

@@ -4,7 +4,7 @@ import { html } from './html.ts';
 import { isOfPeople } from './live.ts';
 import { useLoaded } from './loading.ts';
 import { place } from './location.ts';
-import { Action, codeOf, Section, Shown, Table, Time } from './parts.ts';
+import { Action, codeOf, Link, Section, Shown, Table, Time } from './parts.ts';
 import { accounts, groups, mappings, providers, roles } from './peopleKinds.ts';
 import { call, may, read } from './platform.ts';
 import { Resources, Tabs } from './resource.ts';
@@ -36,7 +36,11 @@ const Tokens = () => {
       readonly results: readonly Token[];
     }) => html`<${Table} label="Tokens" rows=${results} keyOf=${(token: Token) => token.id} empty="There is no token."
       columns=${[
-        { title: 'Token', kind: 'wide', cell: (token: Token) => token.name },
+        {
+          title: 'Token',
+          kind: 'wide',
+          cell: (token: Token) => html`<${Link} to=${['time', 'token', token.id]}>${token.name}</${Link}>`,
+        },
         { title: 'Account', cell: (token: Token) => token.account },
         { title: 'Expires', cell: (token: Token) => html`<${Time} at=${token.expires} />` },
         { title: 'Last used', cell: (token: Token) => token.lastUsed?.day ?? 'never' },

@@ -133,10 +133,12 @@ export const Resources = <Row>({ kind }: Props<Row>) => {
 
 /** Links between the lists of a view. */
 export const Tabs = ({ tabs }: { readonly tabs: readonly (readonly [title: string, path: readonly string[]])[] }) => {
-  const now = place.value.path.join('/');
+  const now = place.value.path;
+  const isAbove = (path: readonly string[]): boolean => path.every((part, n) => part === now[n]);
+  const depth = Math.max(...tabs.map(([, path]) => (isAbove(path) ? path.length : 0)));
   return html`<ul class="tabs">${tabs.map(
     ([title, path]) =>
-      html`<li key=${title}><${Link} to=${path} isHere=${path.join('/') === now || (path.length > 1 && now.startsWith(`${path.join('/')}/`))}>${title}</${Link}></li>`,
+      html`<li key=${title}><${Link} to=${path} isHere=${path.length === depth && isAbove(path)}>${title}</${Link}></li>`,
   )}</ul>`;
 };
 

@@ -59,7 +59,7 @@ const Instants = ({ id }: { readonly id: string }) => {
     ${rows.length > 0 && html`<${Axis} instants=${rows} />`}
     <${Table} label="Instants" rows=${rows} keyOf=${(one: Instant) => String(one.at)} empty="The schedule has no more instants."
     columns=${[
-      { title: 'At', cell: (one: Instant) => html`<${Time} at=${one.at} />` },
+      { title: 'At', cell: (one: Instant) => html`<${Time} at=${one.at} hasDay=${true} />` },
       { title: 'State', cell: (one: Instant) => html`<${Status} word=${wordOf(one.state)} />` },
     ]} />`}</${Shown}></${Section}>`;
 };
