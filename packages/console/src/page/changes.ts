@@ -4,13 +4,14 @@ import { isObject, type Members } from '@automation-platform/json';
 import { useMemo } from 'preact/hooks';
 import { changeOptions } from './device.ts';
 import { deviceGroups, deviceTemplates } from './deviceKinds.ts';
+import { ChangedLines } from './difference.ts';
 import type { FormDocument } from './fields.ts';
 import { FilledForm, useFilling } from './filling.ts';
 import { html } from './html.ts';
 import { Actions, type JobOf } from './job.ts';
 import { useLoaded } from './loading.ts';
 import { goTo, place, setQuery } from './location.ts';
-import { Action, Json, Link, List, pageQuery, Section, Shown, Status, spoken } from './parts.ts';
+import { Action, Link, List, pageQuery, Section, Shown, Status, spoken } from './parts.ts';
 import { call, newKeyHeader, read } from './platform.ts';
 import { firstRows, member, nameOf } from './resource.ts';
 import { typeName } from './run.ts';
@@ -176,7 +177,7 @@ const OneChange = ({ jobId }: { readonly jobId: string }) => {
         kind: 'wide',
         cell: ({ device, diff }: Row) =>
           diff
-            ? html`<details><summary>changed lines</summary><${Json} value=${diff} label=${`Changed lines of ${device}`} /></details>`
+            ? html`<details><summary>changed lines</summary><${ChangedLines} diff=${diff} label=${`Changed lines of ${device}`} /></details>`
             : diff === '' && 'none',
       },
     ]} />`;

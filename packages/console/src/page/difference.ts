@@ -1,6 +1,6 @@
 import { isObject, type PatchedMember } from '@automation-platform/json';
 import { html, textOf } from './html.ts';
-import { codeOf, Table } from './parts.ts';
+import { codeOf, Json, Table } from './parts.ts';
 
 const sideOf = (value: unknown, kind: 'removed' | 'added') =>
   textOf(value) !== '' &&
@@ -21,4 +21,18 @@ export const Difference = ({ members }: { readonly members: readonly PatchedMemb
         cell: (row: PatchedMember) => sideOf(row[side], side === 'before' ? 'removed' : 'added'),
       })),
     ]} />`;
+};
+
+const kindOfLine = (line: string): string => {
+  if (/^\+(?!\+\+ )/.test(line)) return 'added';
+  return /^-(?!-- )/.test(line) ? 'removed' : '';
+};
+
+const mostLines = 1000;
+
+/** Lines that differ, as `diff -u` shows them. */
+export const ChangedLines = ({ diff, label }: { readonly diff: string; readonly label: string }) => {
+  const lines = diff.trimEnd().split('\n');
+  if (lines.length > mostLines) return html`<${Json} value=${diff} label=${label} />`;
+  return html`<pre class="lines" tabindex="0" role="group" aria-label=${label}>${lines.map((line, n) => html`<span key=${n} class=${kindOfLine(line)}>${line}</span>`)}</pre>`;
 };

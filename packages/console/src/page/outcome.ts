@@ -1,4 +1,5 @@
 import { isObject } from '@automation-platform/json';
+import { ChangedLines } from './difference.ts';
 import { html, textOf } from './html.ts';
 import { codeOf, Json } from './parts.ts';
 
@@ -33,6 +34,6 @@ export const Outcome = ({ answer }: { readonly answer: unknown }) => {
   const { diff } = isObject(answer) ? answer : {};
   return html`<div class="outcome ${isSure ? 'good' : 'wait'}" role=${isSure ? 'status' : 'alert'}><strong>${words}</strong>
       ${lines.length > 0 && html`<ul>${lines.map((line, i) => html`<li key=${i}>${codeOf(line)}</li>`)}</ul>`}</div>
-    ${typeof diff === 'string' && diff !== '' && html`<${Json} value=${diff} label="Changed lines" />`}
+    ${typeof diff === 'string' && diff !== '' && html`<${ChangedLines} diff=${diff} label="Changed lines" />`}
     <details><summary>The whole answer</summary><${Json} value=${answer} label="Answer of the device" /></details>`;
 };
