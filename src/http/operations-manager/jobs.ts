@@ -2,6 +2,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 import type { CommandResult } from '../../commands/engine/handle.ts';
 import type { ClaimedJob, Claims, Wanted } from '../../commands/operations-manager/jobClaims.ts';
 import { moveJobs } from '../../commands/operations-manager/jobMoves.ts';
+import { readJob } from '../../commands/operations-manager/jobReading.ts';
 import { completeJob, failJob, startJob } from '../../commands/operations-manager/jobs.ts';
 import type { ClaimedTask } from '../../commands/operations-manager/taskReports.ts';
 import { unwatchJobs, watchJobs } from '../../commands/operations-manager/watchings.ts';
@@ -9,7 +10,8 @@ import type { Actor } from '../../domain/engine/core.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import { jobIdsSchema } from '../../domain/operations-manager/jobMoves.ts';
 import { type JobProgress, jobSchema, jobStatus, newJobSchema } from '../../domain/operations-manager/jobSchemas.ts';
-import { hasEnded, type JobMove } from '../../domain/operations-manager/jobs.ts';
+import { hasEnded, type JobMove, job } from '../../domain/operations-manager/jobs.ts';
+import { taskViews } from '../../domain/operations-manager/workflows/taskViews.ts';
 import { readableDocuments } from '../../projections/engine/documents.ts';
 import { type JobDoc, jobs } from '../../projections/operations-manager/jobs.ts';
 import { people } from '../authorization/people.ts';
@@ -68,6 +70,24 @@ export const showJob = async (stored: JobDoc, { model, work }: Pick<Service, 'mo
   };
 };
 
+const expansions = { expand: Type.Literal('progress', { description: 'Says how far workflows under way are' }) };
+
+/** How much of the tasks of a workflow is done; undefined if the job runs none. */
+const shareDone = async ({ _id: id }: JobDoc, { tools }: Service): Promise<number | undefined> => {
+  const { state } = await tools.version(job, id);
+  const read = await readJob(id, state, tools);
+  return read && taskViews(read.graph, read.tasks).progress;
+};
+
+type Listing = Call<never, unknown, { readonly expand?: 'progress' }>;
+
+const showListed: Join<JobDoc, Listing> = async (doc, service, { query: { expand } }) => {
+  const plain = await showJob(doc, service);
+  const isWanted = expand === 'progress' && doc.workflow !== undefined && doc.workflow !== null && !hasEnded(doc);
+  const progress = isWanted ? await shareDone(doc, service) : undefined;
+  return progress === undefined ? plain : { ...plain, metrics: { ...plain.metrics, progress } };
+};
+
 /** The jobs that the request names, as they are now. A caller who repeats it may not see all of them any more. */
 const named: Join<null, Call<never, Static<typeof jobIdsSchema>>> = async (_, service, { body: { jobIds }, actor }) => {
   const ids = await Promise.all([...new Set(jobIds)].map((id) => service.tools.find(jobs, id)));
@@ -111,7 +131,8 @@ export const jobRoutes: readonly Route[] = [
     description: 'The newest come first.',
     list: jobs,
     order: -1,
-    join: showJob,
+    query: expansions,
+    join: showListed,
     envelope: resultsWithMessage('Successfully retrieved jobs'),
     answer: enveloped(Type.Array(jobSchema)),
   }),

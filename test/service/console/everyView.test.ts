@@ -185,7 +185,9 @@ describeInBrowser('console: every view', () => {
 
   /** Views of the docs, and how they come to what is shown. */
   const pictures: Readonly<Record<string, (page: ConsolePage) => Promise<void>>> = {
-    now: async () => undefined,
+    now: async (page) => {
+      await page.getByRole('progressbar', { name: `Progress of ${branching.name}` }).waitFor();
+    },
     form: async () => undefined,
     job: async () => undefined,
     graph: async () => undefined,

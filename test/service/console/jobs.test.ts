@@ -238,7 +238,9 @@ describeInBrowser('console: jobs, forms and the inbox', () => {
   story('follows a workflow, says why a task failed, and retries it', async (page, way) => {
     const { press } = handsOf(page, way);
     const id = await startJob('no JSON');
-    await page.enter(`/jobs/${id}`);
+    await page.enter('/now');
+    await page.getByRole('region', { name: 'Jobs under way' }).getByRole('progressbar').first().waitFor();
+    await page.view(`/jobs/${id}`);
     const graph = page.getByRole('group', { name: 'Workflow with 4 tasks' });
     await graph.getByText('Read the amount').waitFor();
     await press(page.getByRole('link', { name: 'Is the limit right?' }).first());

@@ -57,6 +57,7 @@ const JobList = () => {
         await read('operations-manager.getJobs', {
           query: {
             ...listQuery(),
+            expand: 'progress',
             ...(Object.keys(equals).length > 0 && { multiEquals: equals }),
           } as object,
         }),

@@ -17,13 +17,16 @@ const few = 10;
 
 type UnderWayJob = Awaited<ReturnType<typeof read<'operations-manager.getJobs'>>>['data'][number];
 
-/** How far a job is, as far as the list says it: for workflows the page of the job does. */
+/** How far a job is, if its worker or its workflow says it. */
 const shareOf = ({ metrics, progress }: UnderWayJob): number | undefined =>
   metrics.progress ?? (progress?.percent === undefined ? undefined : progress.percent / 100);
 
 const UnderWay = () => {
   const jobs = useLoaded(
-    () => read('operations-manager.getJobs', { query: { multiEquals: { status: ['running', 'paused'] }, limit: few } }),
+    () =>
+      read('operations-manager.getJobs', {
+        query: { multiEquals: { status: ['running', 'paused'] }, limit: few, expand: 'progress' },
+      }),
     [],
     { when: ofKind('job'), every: 10_000 },
   );
