@@ -83,14 +83,14 @@ describe('a job that runs a workflow', function () {
     ok(await member.finish(task._id, report));
     assert.deepEqual(await stored(), before, 'the same report again changes nothing');
     const ofPerson = await member.offered(id, 'p');
-    const listed = async (query: string) => {
+    const metricsInList = async (query: string) => {
       const { data } = ok(await who.member('GET', `${om}/jobs?limit=1000${query}`));
       return data.find(({ _id }: Json) => _id === id).metrics;
     };
     const { progress } = (await member.job(id)).metrics;
     assert.ok(progress > 0 && progress < 1, progress);
-    assert.equal((await listed('&expand=progress')).progress, progress);
-    assert.equal((await listed('')).progress, undefined);
+    assert.equal((await metricsInList('&expand=progress')).progress, progress);
+    assert.equal((await metricsInList('')).progress, undefined);
     ok(await who.member('POST', `${om}/tasks/${ofPerson}/claim`, {}));
     ok(await member.finish(ofPerson, { result: 'success', data: { a: 1 } }));
     const job = await member.job(id);

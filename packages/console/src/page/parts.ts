@@ -66,7 +66,6 @@ const tones: Readonly<Record<string, string>> = {
   pass: 'good',
   enabled: 'good',
   verified: 'good',
-  settled: 'good',
   answers: 'good',
   fires: 'good',
   running: 'busy',
@@ -94,9 +93,11 @@ const tones: Readonly<Record<string, string>> = {
 export const spoken = (word: string): string =>
   word.replace(/([a-z])([A-Z])/g, (_, end: string, start: string) => `${end} ${start.toLowerCase()}`);
 
+type StatusProps = { readonly word: string | null | undefined; readonly tone?: string | undefined };
+
 /** A word of the platform, with the colour of its meaning. */
-export const Status = ({ word }: { readonly word: string | null | undefined }) =>
-  word ? html`<span class="status ${tones[word.toLowerCase()] ?? 'quiet'}">${spoken(word)}</span>` : null;
+export const Status = ({ word, tone }: StatusProps) =>
+  word ? html`<span class="status ${tone ?? tones[word.toLowerCase()] ?? 'quiet'}">${spoken(word)}</span>` : null;
 
 export type Column<Row> = {
   readonly title: string;

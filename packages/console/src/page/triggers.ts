@@ -60,7 +60,11 @@ const Instants = ({ id }: { readonly id: string }) => {
     <${Table} label="Instants" rows=${rows} keyOf=${(one: Instant) => String(one.at)} empty="The schedule has no more instants."
     columns=${[
       { title: 'At', cell: (one: Instant) => html`<${Time} at=${one.at} hasDay=${true} />` },
-      { title: 'State', cell: (one: Instant) => html`<${Status} word=${wordOf(one.state)} />` },
+      {
+        title: 'State',
+        cell: (one: Instant) =>
+          html`<${Status} word=${wordOf(one.state)} tone=${one.state === 'settled' ? 'good' : undefined} />`,
+      },
     ]} />`}</${Shown}></${Section}>`;
 };
 
