@@ -134,7 +134,7 @@ export const resourceOf = ({ stream, type }: Pick<StoredEvent, 'stream' | 'type'
 };
 
 /**
- * True if the platform writes events of this type to streams of this category. Others may write to a log as well, and
+ * True if the platform writes events of this type to streams of this category. Other programs may write to a log as well, and
  * what they wrote to a stream of the platform is not the platform's.
  */
 const isOfCategory = (category: string, type: string): boolean => {

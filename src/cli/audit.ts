@@ -63,7 +63,7 @@ const write = async <T>(records: Iterable<T>, columns: readonly Column<T>[], out
 /** The number of records of a list that were written, and whether there may be more. */
 type Written = { readonly count: number; readonly mayBeMore: boolean };
 
-/** Writes the pages of a list one after the other, at most so many records. */
+/** Writes the pages of a list one after the other, at most `most` records. */
 const writePages = async <T>(
   pageOf: (request: PageAsked) => Promise<AuditPage<T>>,
   most: number,

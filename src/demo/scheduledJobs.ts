@@ -2,7 +2,7 @@ import type { Kept, Step } from './step.ts';
 
 const path = '/automation_catalog/scheduled-jobs';
 
-/** Jobs of an earlier version's scheduler. One of them is migrated; the others wait for migration. */
+/** Jobs of an earlier version's scheduler. One of them is migrated; the rest wait for migration. */
 export const scheduledJobSteps: readonly ((ids: Kept) => Step)[] = [
   () => ({
     method: 'POST',

@@ -12,7 +12,7 @@ import { workflowDocuments } from './operations-manager/workflow.ts';
 import { templateDocuments } from './template-builder/templates.ts';
 import { transformationDocuments } from './template-builder/transformations.ts';
 
-/** The kinds of documents of any installation, in the order of their installation: what others name comes first. */
+/** The kinds of documents of any installation, in the order of their installation: a kind that another one names comes first. */
 export const documentKinds: readonly DocumentKind[] = [
   formDocuments,
   templateDocuments,

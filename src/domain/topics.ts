@@ -7,7 +7,7 @@ import { topicsOfAll } from './engine/topics.ts';
 
 const byCategory = new Map(aggregates.map((aggregate) => [aggregate.category, aggregate]));
 
-/** A topic of the platform that others can see. */
+/** A topic of the platform that subscribers can see. */
 export type ListedTopic = {
   readonly source: string;
   readonly topic: string;

@@ -33,7 +33,7 @@ type Placed = Pick<StoredEvent, 'stream' | 'type'>;
 
 /**
  * True if an event has a type of the platform's, but lies in a stream where the platform does not write that type:
- * somebody else wrote it. An unknown topic in a stream of the platform does not count as misplaced: another version may
+ * another program wrote it. An unknown topic in a stream of the platform does not count as misplaced: another version may
  * know it.
  */
 export const isMisplaced = ({ stream, type }: Placed): boolean => {
@@ -54,7 +54,7 @@ export const mayHaveParts = ({ stream, type }: Placed): boolean =>
 const mostStreams = 1000;
 
 /**
- * Counts the events to which somebody else gave a type of the platform's. The service ignores them, but its operator
+ * Counts the events to which another program gave a type of the platform's. The service ignores them, but its operator
  * should know of them.
  */
 export const misplacedEvents = (log: Log) => {

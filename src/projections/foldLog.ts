@@ -22,7 +22,7 @@ type Folding = {
   readonly foreign?: ForeignSources | undefined;
 };
 
-/** Folds a log into read models in memory, beside all others. */
+/** Folds a log into read models in memory, beside those that serve requests. */
 export const foldLog = async (log: EventStore, { load, foreign }: Folding = {}) => {
   const specs = { collections: collectionsOf(projections) };
   const model = memoryReadStore(load ? { ...specs, load } : specs);

@@ -33,7 +33,7 @@ const marginMs = 5_000;
 
 /**
  * The leadership by notes in the log, of processes that share nothing else. The leader notes now and then that it leads.
- * The others measure how long they have heard nothing, each by its own clock, so clocks need not agree. The stream's
+ * The other nodes measure how long they have heard nothing, each by its own clock, so clocks need not agree. The stream's
  * revision decides who is first. A leader that stood still finds the note of its successor and leads no more.
  */
 export const logLead = ({

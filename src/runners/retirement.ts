@@ -36,7 +36,7 @@ const dayMs = 86_400_000;
 /** How often the leader looks for what is to be retired. */
 export const lookForRetiredEveryMs = 3_600_000;
 
-/** The times before which to retire, one after the other: each retires so many of these, the last one all. */
+/** The times before which to retire, one after the other: each retires `atOnce` of these, the last one all. */
 const cutsOf = (ends: readonly number[], limit: number, atOnce: number): readonly number[] => {
   const sorted = Float64Array.from(ends).sort();
   const cuts: number[] = [];
@@ -62,7 +62,7 @@ export const retirement = (needs: Needs) => {
     const limit = now - days * dayMs;
     const { before: last } = await tools.state(aggregate, category);
     if (last !== undefined && limit - Date.parse(last) < dayMs) return;
-    // The leader before may have retired some just now. If they went while this lists, the list would pass over others.
+    // The leader before may have retired some just now. If they went while this lists, the list would pass over some.
     await caughtUp(await head());
     const ends: number[] = [];
     for await (const page of endedBefore(model, kind, limit)) ends.push(...page.map(({ at }) => at));
@@ -74,7 +74,7 @@ export const retirement = (needs: Needs) => {
       const about = { actor: platform, operation: retireEnded.name, requestId: randomUUID() };
       await handle(retireEnded, { ...about, id: category, input });
       await caughtUp();
-      // Others have their share of the time.
+      // Requests have their share of the time.
       await pause((performance.now() - began) / 8, undefined, { signal: term }).catch(() => undefined);
     }
   };

@@ -115,7 +115,7 @@ export type DeviceCalls = {
   hostKey(device: string): Promise<HostKey>;
 };
 
-/** The devices of all adapters and inventories that somebody sees. */
+/** The devices of all adapters and inventories that a caller sees. */
 type SeenDevices = {
   /** Returns the device of a name. Throws `not_found` where no source that is seen knows the name. */
   find(device: string): Promise<FoundDevice>;

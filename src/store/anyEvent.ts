@@ -6,7 +6,7 @@ import { type ForeignSources, isReserved } from '../domain/sources.ts';
 import { BadEvent, decode, type Metadata, type Recorded, splitStream, splitType } from './event.ts';
 import type { StoredEvent } from './port.ts';
 
-/** The metadata that events of all programs have. No account of the platform did what others store. */
+/** The metadata that events of all programs have. No account of the platform did what other programs store. */
 type AnyMetadata = Pick<Metadata, 'at' | '$correlationId' | '$causationId'> &
   Partial<Omit<Metadata, 'actor'>> & { readonly actor: Metadata['actor'] | null };
 

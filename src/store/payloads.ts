@@ -87,7 +87,7 @@ const keep = async (store: EventStore, source: string, text: string): Promise<Re
       if (!(error instanceof WrongRevision && error.actual >= part)) throw error;
     });
   }
-  // The stream may have existed before, and somebody else may have cut it. Then this read throws.
+  // The stream may have existed before, and another program may have cut it. Then this read throws.
   await stored(store, reference.$payload);
   return reference;
 };
@@ -112,7 +112,7 @@ const isTooLarge = (events: readonly NewEvent[]): boolean => {
 };
 
 /**
- * Returns the data of one append for the log. A fact that is too large, alone or together with the others, is first
+ * Returns the data of one append for the log. A fact that is too large, alone or together with the rest, is first
  * stored in parts, and the event gets a reference to it. A fact that looks like a reference is stored in parts as well,
  * so that every reference in the log is the platform's own.
  */
@@ -157,7 +157,7 @@ const stored = async (store: EventStore, { sha256, parts }: Reference['$payload'
   const found: StoredEvent[] = [];
   for await (const events of store.read(`payload-${sha256}`)) {
     found.push(...events);
-    // Others with access to the log may have made the stream longer.
+    // Programs with access to the log may have made the stream longer.
     if (found.length >= parts) break;
   }
   return found;
@@ -166,7 +166,7 @@ const stored = async (store: EventStore, { sha256, parts }: Reference['$payload'
 /**
  * The store for readers: every event has its whole data. An event whose parts are missing or damaged has the reason in
  * `incomplete`, so that readers still get all other events. Appends pass unchanged. `mayHaveParts`: whether the
- * platform wrote an event. Only then a reference counts, because events of others may contain anything.
+ * platform wrote an event. Only then a reference counts, because events of other programs may contain anything.
  */
 export const withPayloads = <S extends EventStore>(store: S, mayHaveParts: (event: StoredEvent) => boolean): S => {
   const isChunked = (event: StoredEvent): boolean => isSlim(event) && !isForeign(event) && mayHaveParts(event);

@@ -14,7 +14,7 @@ import { RequestError } from '../domain/engine/requestError.ts';
 export { type Appended, type Batch, type Filter, maxAppend, maxEvent, type NewEvent, type StoredEvent, WrongRevision };
 
 /**
- * Somebody else deleted the stream, cut off its first events, or wrote to it, as users of EventStoreDB can. The rest of
+ * Another program deleted the stream, cut off its first events, or wrote to it, as users of EventStoreDB can. The rest of
  * the stream shows neither the state of the resource nor whether it exists.
  */
 export class TamperedStream extends Error {

@@ -7,7 +7,7 @@ import { type Connection, checkVersion, connectToRead, logId } from './sqlite/lo
 import { readNote } from './sqlite/note.ts';
 import { columns, keptIn, type Row, toEvent } from './sqlite/reads.ts';
 
-// So many events are read at once. One may have half a megabyte.
+// The events that are read at once. One may have half a megabyte.
 const rowsAtOnce = 128;
 
 /** Opens a connection that reads a log. */
@@ -62,7 +62,7 @@ export const fileSource = (file: string): Source => {
   };
 };
 
-/** A log that is served by others. Its positions have gaps. */
+/** A log that another program serves. Its positions have gaps. */
 export const storeSource = async (store: EventStore): Promise<Source> => {
   const head = await store.head();
   const upToHead = (events: readonly StoredEvent[]) => events.filter(({ position }) => position <= head);

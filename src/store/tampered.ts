@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { RequestError } from '../domain/engine/requestError.ts';
 import { type EventStore, TamperedStream } from './port.ts';
 
-/** The error for a resource whose stream somebody else has tampered with. Another try does not help. */
+/** The error for a resource whose stream another program has tampered with. Another try does not help. */
 export class Tampered extends RequestError {
   constructor(reason: string, cause?: unknown) {
     super(
@@ -15,7 +15,7 @@ export class Tampered extends RequestError {
 }
 
 /**
- * True if an error says that a stream cannot be used: an event cannot be read, or somebody else has tampered with the
+ * True if an error says that a stream cannot be used: an event cannot be read, or another program has tampered with the
  * stream. Another try does not help.
  */
 export const isUnusable = (error: unknown): error is RequestError =>

@@ -3,7 +3,7 @@ import type { Part, Parts } from './schemaParts.ts';
 import type { Json } from './schemaPlaces.ts';
 
 /*
- * A begun value is one that somebody has still to complete: objects get more members, lists more items, and everything
+ * A begun value is one that a person has still to complete: objects get more members, lists more items, and everything
  * else stays as it is. It fits a schema if one of its completions may fit.
  */
 

@@ -15,7 +15,7 @@ const all: UserSchema = { ok: true, matches: () => ({ valid: true, errors: [] })
 const bytesOnAverage = 32 * 1024;
 
 /**
- * Compiles filters when they are first asked for and keeps those that were used last: at most so many, and fewer when
+ * Compiles filters when they are first asked for and keeps those that were used last: at most `most`, and fewer when
  * they are large. Equal schemas share one.
  */
 export const filters = (most: number): Filters => {

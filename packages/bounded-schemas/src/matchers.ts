@@ -12,7 +12,7 @@ type Spend = (steps: number) => void;
 
 // In steps of the matcher: about 20 ms at worst.
 const mostPerMatch = 2_000_000;
-/** So many steps of the matcher take as long as one of its caller, about. */
+/** The number of steps of the matcher that take as long as one of its caller, about. */
 const perStep = 10;
 
 /** Makes the function that says whether a pattern occurs in a text. It keeps the patterns of late. */

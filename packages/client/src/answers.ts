@@ -8,7 +8,7 @@ const pieceBytes = 64;
 const mostAnswer = 128 * 1024 * 1024;
 const mostRefusal = 64 * 1024;
 
-/** Counts what the other side sends. The function throws when that is more than so many bytes. */
+/** Counts what the other side sends. The function throws when that is more than `most` bytes. */
 export const counter = (most: number, what: string): ((bytes: number) => void) => {
   let sum = 0;
   return (bytes) => {

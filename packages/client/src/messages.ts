@@ -6,7 +6,7 @@ export const plainText = (text: string): string => text.replace(unseen, ' ');
 
 const mostWords = 1000;
 
-/** Words of others as one line of a sensible length. */
+/** Words of another program as one line of a sensible length. */
 export const wordsIn = (text: string): string => {
   const line = plainText(text.slice(0, mostWords + 1)).replaceAll('\n', ' ');
   return line.length > mostWords ? `${line.slice(0, mostWords)}…` : line;
@@ -18,7 +18,7 @@ export const messageIn = (text: string, status: number): string => {
     const { message } = JSON.parse(text) as { readonly message?: unknown };
     if (typeof message === 'string') return wordsIn(message);
   } catch {
-    // Somebody else has answered.
+    // Another program has answered.
   }
   return `The platform answers with status ${status}`;
 };

@@ -288,7 +288,7 @@ export const work = async (options: Work | TaskWork): Promise<void> => {
       // An outcome that JSON cannot say is an error of the work. In a request it would look like no answer.
       JSON.stringify(outcome);
       const { status, message } = await report(outcome);
-      // After 409 the work is somebody else's, or has ended.
+      // After 409 another worker has the work, or has ended.
       if (isRefused(status) && status !== 409) throw new Error(`The result is refused: ${message}`);
     } catch (error) {
       if (stop.aborted) await report(['release', {}]);

@@ -24,7 +24,7 @@ const remembered = 10_000;
  */
 const weight = 10;
 
-/** A debt below so many milliseconds is little. Half a second of a place makes this debt. */
+/** A debt below this number of milliseconds is little. Half a second of a place makes this debt. */
 const little = 5000;
 
 /**

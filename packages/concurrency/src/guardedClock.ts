@@ -17,7 +17,7 @@ type Needs = {
   readonly newest?: number | undefined;
   /** Called when the clock begins to wait. `by`: by how many milliseconds the wall clock has jumped. */
   readonly onJump: (jump: { readonly by: number; readonly until: number; readonly why: string }) => void;
-  /** Calls a function every so many milliseconds; returns what ends that. */
+  /** Calls a function every `ms` milliseconds; returns what ends that. */
   readonly every?: (call: () => void, ms: number) => () => void;
 };
 

@@ -1,6 +1,6 @@
 /**
- * Runs works in the order of the calls, so many at once. The number may change at any time. A place may rest after each
- * work, so that others have their turns.
+ * Runs works in the order of the calls, as many at once as `atOnce` says. The number may change at any time. A place may rest after each
+ * work, so that other work has its turn.
  */
 export const places = (atOnce: () => number, rest?: () => Promise<unknown>) => {
   let placesInUse = 0;

@@ -25,7 +25,7 @@ const assigned = /^([\w.-]*?)=(.+)$/s;
 /** A word that looks like a hashed password, or like a piece of a key. */
 const hashedOrKey = /^"?\$\w{1,4}\$|^"?[0-9A-Za-z+/=]{40,}"?$/;
 
-/** Finds all lines with words that announce or are secrets, and few others. */
+/** Finds all lines with words that announce or are secrets, and few that do not. */
 const mayShowSecret = new RegExp(
   `${either(`${anyEnds} ${dashedEnds} ${whole}`)}(?![^ \\t\\n\\0=])|\\$\\w{1,4}\\$|[0-9A-Za-z+/=]{40}|snmp-server[ \\t\\0]+host`,
   'i',

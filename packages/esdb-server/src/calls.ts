@@ -38,7 +38,7 @@ export type Answering<T> = {
   /** Aborts when the caller is gone, the server stops, or `fail` is called. `reason` is the fault. */
   readonly signal: AbortSignal;
   /**
-   * Sends a message of about so many bytes once there is room. False if the caller does not keep up: then nothing large
+   * Sends a message of about `bytes` bytes once there is room. False if the caller does not keep up: then nothing large
    * may be kept until there is room again. Throws the reason when the call has ended.
    */
   send(message: T, bytes?: number): Promise<boolean>;

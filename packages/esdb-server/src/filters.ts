@@ -63,7 +63,7 @@ export const filterIn = (options: ReadReq.Options): EventFilter | undefined => {
   const prefixes = expression.getPrefixList();
   return {
     passes: ofType ? ({ type }) => matches(type) : ({ stream }) => matches(stream),
-    // A statement of the store can have only so many prefixes.
+    // A statement of the store can have only a limited number of prefixes.
     types: ofType && prefixes.length > 0 && prefixes.length <= 50 ? prefixes : undefined,
     checkpointInterval,
   };

@@ -8,7 +8,7 @@ import type { LogToServe } from './port.ts';
 /** An append that waits for its turn. Its events are not too large for the log. */
 export type Asked = { readonly expected: Expected; readonly events: readonly NewEvent[] };
 
-// An append that expects no revision may be a repetition. It is found if it was stored at most so many events ago.
+// An append that expects no revision may be a repetition. It is found if it was stored at most this number of events ago.
 const remembered = 256;
 // For how many streams ids are kept in memory, and how many ids for each stream.
 const keptIds = 1024;

@@ -15,7 +15,7 @@ import { type Asked, foreignAppends } from './foreignAppends.ts';
 import { foreignState, type StreamState } from './foreignStream.ts';
 import type { LogToServe } from './port.ts';
 
-// How many appends begin together at most. One call may have so many under way.
+// How many appends begin together at most. One call may have this number under way.
 const mostAtOnce = 256;
 // The metadata by which EventStoreDB marks a deleted stream. It is a text, because the number is too large for
 // JavaScript.
@@ -76,7 +76,7 @@ export const foreignWrites = (store: LogToServe, now = () => new Date()) => {
   const comeBack = async (stream: string, { last, metadata, metadataRevision }: StreamState): Promise<void> => {
     const event = systemEvent(metadataType, JSON.stringify({ ...metadata, $tb: last + 1 }), now());
     await store.append(metastreamOf(stream), metadataRevision, [event]).catch((error: unknown) => {
-      // Somebody else has stored newer metadata since.
+      // Another client has stored newer metadata since.
       if (!(error instanceof WrongRevision)) throw error;
     });
   };
@@ -145,7 +145,7 @@ export const foreignWrites = (store: LogToServe, now = () => new Date()) => {
   const lockedStream = (stream: string): string => stream.replace(/^\$\$/, '');
 
   return {
-    /** Appends that arrive while others are being stored wait, and one commit then stores them together. */
+    /** Appends that arrive while earlier ones are being stored wait, and one commit then stores them together. */
     append: (stream: string, expected: Expected, events: readonly NewEvent[]): Promise<Appended> => {
       const line = lines.get(stream) ?? [];
       const mine: Waiting = { expected, events };

@@ -13,7 +13,7 @@ const atOnce = 8;
 export const pagesInTurns = () => {
   const { fairly } = fairQueue({
     atOnce,
-    mostWaiting: Infinity, // there are places for so many readers only
+    mostWaiting: Infinity, // there are places for a limited number of readers
     full: () => unavailable('Too many readers'),
   });
 

@@ -43,7 +43,7 @@ const proposedIn = (message: AppendReq.ProposedMessage | BatchAppendReq.Proposed
   };
 };
 
-// Every event counts as at least so many bytes, which limits the number of small events.
+// Every event counts as at least this number of bytes, which limits the number of small events.
 const leastSize = 64;
 
 /**

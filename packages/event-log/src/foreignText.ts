@@ -37,7 +37,7 @@ type Sent = {
 
 /**
  * Data and metadata of an event as texts, the same in all kinds of logs. The platform's own texts stay as they were
- * written, because the hash is over them. Readers of the events notice when somebody else has spoilt one.
+ * written, because the hash is over them. Readers of the events notice when another program has spoilt one.
  */
 export const textsOf = ({ type, contentType, data, metadata }: Sent) => {
   const isOwn = type.startsWith('@');

@@ -25,11 +25,11 @@ export const limits = {
 /** Counts how much one render uses. Each function throws when its limit is passed. */
 export type Budget = {
   step(count?: number): void;
-  /** Call this before a value of so many characters or elements is made. */
+  /** Call this before a value of `size` characters or elements is made. */
   make(size: number | bigint): void;
   /** Checks that a growing value is not too large yet. `make` counts the parts of the value. */
   fits(size: number): void;
-  /** Call this before an integer of so many bits is made. */
+  /** Call this before an integer of `count` bits is made. */
   bits(count: number | bigint): void;
   print(characters: number): void;
   /** Does the work one level deeper. */

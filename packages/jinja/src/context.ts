@@ -65,7 +65,7 @@ const tooDeep = (chain: readonly Loaded[]): PythonError => {
   return limitError(`Templates are nested deeper than ${limits.nesting}: ${names.join(' -> ')}`);
 };
 
-/** Does work within a template that others have called: `chain` are those at work, from the first to this one. */
+/** Does work within a template that another one has called: `chain` are those at work, from the first to this one. */
 export const within = <T>(chain: Loaded[], template: Loaded, work: () => T): T => {
   chain.push(template);
   if (chain.length > limits.nesting + 1) throw tooDeep(chain);

@@ -24,7 +24,7 @@ export const againstNote = (note: Noted, head: number, at: StoredEvent | undefin
 
 /**
  * The lines of an anchor that are about a log: its own, and those of the logs that it was copied from. A copy keeps
- * signatures, so of the logs that told the same one, the others were copied from the first. Lines from before a log
+ * signatures, so of the logs that told the same one, the later ones were copied from the first. Lines from before a log
  * was rewritten do not count.
  */
 const linesAbout = (lines: readonly AnchorLine[], log: string | undefined, signatures: readonly Signature[]) => {

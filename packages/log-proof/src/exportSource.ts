@@ -46,7 +46,7 @@ const scan = async (file: string): Promise<Scan> => {
   let head: ExportHead | undefined;
   let end: ExportEnd | undefined;
   let last = 0;
-  // Each checksum is over all lines before it: after one that is wrong, the others say nothing.
+  // Each checksum is over all lines before it: after one that is wrong, the later ones say nothing.
   let checked = 0;
   let isRight = true;
 

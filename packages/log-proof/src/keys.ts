@@ -66,7 +66,7 @@ export const isSignedBy = (key: string, text: string, signature: string): boolea
 /** The fingerprint that people compare instead of a key. */
 export const fingerprintOf = (key: string): string => `SHA256:${hash('sha256', Buffer.from(key, 'base64'), 'base64')}`;
 
-/** The raw public key, in base64, that somebody gives: itself, or PEM of a public or private key. */
+/** The raw public key, in base64, of a text: the key itself, or PEM of a public or private key. */
 export const publicKeyIn = (keyText: string): string => {
   if (Buffer.from(keyText, 'base64').length === 32 && !keyText.includes('-')) return keyText.trim();
   try {

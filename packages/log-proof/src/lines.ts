@@ -4,7 +4,7 @@ import { hashIn, isForeign, isOfLog, type StoredEvent, textsOf, unwrapForeign } 
 /** The stream of the signatures. */
 export const digestStream = 'digest-log';
 
-/** A step is taken after so many lines. */
+/** The number of lines after which a step is taken. */
 const stepLines = 100;
 
 type Content = Pick<StoredEvent, 'id' | 'stream' | 'revision' | 'type' | 'data' | 'metadata'>;

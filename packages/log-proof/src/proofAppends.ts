@@ -14,7 +14,7 @@ type Needs = {
 };
 
 /**
- * Appends to the stream of signatures, one after the other. It rejects with `WrongRevision` when somebody else has
+ * Appends to the stream of signatures, one after the other. It rejects with `WrongRevision` when another process has
  * appended. After any failure it must not be used again.
  */
 export const proofAppends = ({ store, keys, end, now, newId, write }: Needs) => {

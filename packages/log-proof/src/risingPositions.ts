@@ -39,7 +39,7 @@ export const risingPositions = () => {
     /** The position of the last event that was taken, as far as is known. */
     reached: (): number =>
       pendingEvent && pendingEvent.position <= before ? before + 1 : (pendingEvent?.position ?? before),
-    /** The last event; to be called after all others. */
+    /** The last event; to be called last. */
     end: (): Placed | undefined => placed(Infinity),
   };
 };

@@ -3,7 +3,7 @@ import type { DigestSigned, Place } from './digestLog.ts';
 import { digestText, type SigningKey } from './keys.ts';
 import { digestStream, lineOf, runningDigest } from './lines.ts';
 
-/** Where the lines begin: after so many lines, whose digest was the last one signed. */
+/** Where the lines begin: after a number of lines, whose digest was the last one signed. */
 export type Begin = { readonly events: number; readonly digest: string };
 
 /** All lines after a signature, as far as they are known. */

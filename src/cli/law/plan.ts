@@ -263,7 +263,7 @@ const wholeEvent = async (log: LogReads, event: StoredEvent): Promise<StoredEven
 
 /** Rewrites the events of a log, one by one, without the names of an account. */
 const rewriter = (log: LogReads, about: Forgotten, replaced: ReadonlySet<string>) => {
-  // The hashes of streams in which something was replaced. In all others each link is right as it is.
+  // The hashes of streams in which something was replaced. In all other streams each link is right as it is.
   const hashes = new Map<string, string>();
   const written = new Set<string>();
 

@@ -3,7 +3,7 @@ import { roles } from '../../projections/authorization/roles.ts';
 import type { Tools } from '../engine/define.ts';
 import { unknownNames } from '../engine/references.ts';
 
-/** The names that are not among the others. */
+/** The names of the first list that the second one lacks. */
 export const without = (names: readonly string[], others: readonly string[]): readonly string[] =>
   names.filter((name) => !others.includes(name));
 

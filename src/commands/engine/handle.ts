@@ -60,7 +60,7 @@ export type HandleNeeds = {
 
 type Outcome = { readonly result: Omit<CommandResult, 'event'>; readonly stored: readonly Recorded[] };
 
-/** The part of an attempt that all attempts of a command share. `tried` counts those in which others were faster. */
+/** The part of an attempt that all attempts of a command share. `tried` counts those in which another writer was faster. */
 type Wanted = Pick<Attempt, 'command' | 'request' | 'precomputed' | 'stream' | 'newId'> & {
   readonly began: number;
   tried: number;

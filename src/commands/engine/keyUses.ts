@@ -11,7 +11,7 @@ const keptHours = 24;
 const useBytes = 150;
 
 /**
- * The idempotency keys of a stream. Keys of creates and of reactions are kept for good, others for at least 24 h. A
+ * The idempotency keys of a stream. Keys of creates and of reactions are kept for good, the rest for at least 24 h. A
  * stream may have very many keys that are kept for good, so nothing ever walks over these. Most streams have no key, and
  * very many streams are cached: a class, with maps that are made when they are needed, takes a tenth of the memory.
  */

@@ -10,7 +10,7 @@ export type Preview = { readonly before: unknown; readonly after: unknown; reado
 
 /**
  * Makes the function that decides a command and stores nothing. It throws what the command itself would throw, and may
- * still be wrong: somebody else may be faster.
+ * still be wrong: another writer may be faster.
  */
 export const previewer =
   ({ store, streams, tools, now }: Pick<HandleNeeds, 'store' | 'streams' | 'tools' | 'now'>) =>

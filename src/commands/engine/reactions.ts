@@ -27,7 +27,7 @@ export type Reaction = {
   /** False for events that nothing can follow from, as they say themselves: these take no turn. */
   readonly when?: (event: Recorded<never>) => boolean;
   /**
-   * Long work that no request waits for. Only the reader of the log carries out these reactions, after all others to
+   * Long work that no request waits for. Only the reader of the log carries out these reactions, after all other reactions to
    * the same event, and all that follow from them, once the read models show the event.
    */
   readonly background?: true;

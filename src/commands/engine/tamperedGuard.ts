@@ -9,7 +9,7 @@ import type { Streams } from './streams.ts';
 
 const mostKnown = 10_000;
 
-/** Answers requests with an error where read models show, or lack, data because somebody has tampered with a stream. */
+/** Answers requests with an error where read models show, or lack, data because another program has tampered with a stream. */
 export const tamperedGuard = (streams: Streams, tampered: TamperedStreams) => {
   const notThere = lruCache<true>(mostKnown);
 
@@ -36,7 +36,7 @@ export const tamperedGuard = (streams: Streams, tampered: TamperedStreams) => {
     },
     /**
      * Throws if a missing document may be missing because its stream is tampered. After a scavenge of EventStoreDB,
-     * rebuilt read models lack streams that somebody has deleted in it. Reads the log, once for each name.
+     * rebuilt read models lack streams that were deleted in it. Reads the log, once for each name.
      */
     refuseLost: async (aggregate: Aggregate, idOrName: string, parent?: string): Promise<void> => {
       const key = JSON.stringify([aggregate.category, idOrName, parent]);

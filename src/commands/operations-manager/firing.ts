@@ -11,7 +11,7 @@ import type { Tools } from '../engine/define.ts';
 // Events that triggers themselves leave in the log fire no triggers.
 const silent = new Set(['triggerRuns', 'parkedReaction']);
 
-/** True if an event may fire triggers, if somebody may see it. */
+/** True if an event may fire triggers, if any account may see it. */
 export const mayFire = ({ stream }: Pick<StoredEvent, 'stream'>): boolean => !silent.has(splitStream(stream).category);
 
 // Their secrets are the service's own: it logs in with them, or is logged in to.

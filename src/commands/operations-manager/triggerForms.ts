@@ -51,7 +51,7 @@ const faultsOfData = (formData: unknown, values: Values, schema: object) => {
   return faultsInTheOpen(compiled.matches(formData).errors, formData);
 };
 
-/** The schema of a form without empty lists of choices: the form gets these choices when somebody fills it in. */
+/** The schema of a form without empty lists of choices: the form gets these choices when a person fills it in. */
 const withOpenChoices = (schema: unknown): unknown => {
   if (Array.isArray(schema)) return schema.map(withOpenChoices);
   if (!isObject(schema)) return schema;

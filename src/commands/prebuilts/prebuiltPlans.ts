@@ -202,7 +202,7 @@ export const planOf = async (request: Installing, outer: Tools): Promise<Planned
   };
 };
 
-/** The plan without the documents that are refused. The others get their places in the package without these. */
+/** The plan without the documents that are refused. The remaining ones get their places in the package without these. */
 const withoutRefused = (
   { parts, removed, sealed, installed, components }: Draft,
   errors: readonly BundleError[],

@@ -93,7 +93,7 @@ const checked = ({ type, devices = [] }: Input, refs: AdapterRefs): AdapterConte
   return { type, properties, devices };
 };
 
-/** A property that does not fit the others, with the reason. */
+/** A property that does not fit the other properties, with the reason. */
 const faultOf = (
   type: AdapterType,
   p: Properties,

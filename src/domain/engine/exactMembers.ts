@@ -3,7 +3,7 @@ import { exactEntries, exactNumber, inOrder, isObject, type Members } from '@aut
 /** True if the value is an object in JSON. A marked number is none. */
 export const isMembers = (value: unknown): value is Members => isObject(value) && exactNumber(value) === undefined;
 
-/** The object with these values: members that it has keep their places, others come last. It may have marks. */
+/** The object with these values: members that it has keep their places, new ones come last. It may have marks. */
 export const withMembers = (object: Members, values: Members): Members =>
   inOrder([
     ...exactEntries(object).map(([name, value]) => [name, Object.hasOwn(values, name) ? values[name] : value] as const),

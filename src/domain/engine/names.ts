@@ -38,7 +38,7 @@ export const nameClaims = aggregate<NameState, NameEvent>({
 /** Prevents the append of a slow writer whose claim the stream was to decide. Changes no state. */
 export const claimLapsed = (name: Name): Event<'claimLapsed', Name> => ({ topic: 'claimLapsed', data: name });
 
-/** A text that equal names share, and no others. The names of claim streams are made from it. */
+/** A text that two names share only if they are equal. The names of claim streams are made from it. */
 export const nameKey = ({ kind, parent = '', name }: Name): string => JSON.stringify([kind, parent, name]);
 
 export const sameName = (a: Name, b: Name): boolean =>

@@ -28,7 +28,7 @@ const topics = topicsOf({
   reactionCompleted: ['A parked consequence was carried out', Type.Object({})],
   reactionDiscarded: ['A parked consequence was given up', Type.Object({})],
 });
-/** The consequences of an event were parked, with the reason. Later it was completed, or somebody gave it up. */
+/** The consequences of an event were parked, with the reason. Later it was completed, or a person gave it up. */
 export type ParkedReactionEvent = EventOf<typeof topics>;
 
 export type ParkedState = { readonly parked: boolean; readonly parking?: Parking };

@@ -280,7 +280,7 @@ export const differenceNames = (
   return { added: added.map(({ name }) => name), changed: changed.map(({ name }) => name), removed };
 };
 
-/** Gives the inventory these nodes and no others, by their differences. A dry run checks the nodes alone. */
+/** Gives the inventory exactly these nodes, by their differences. A dry run checks the nodes alone. */
 export const replaceNodes = (
   state: InventoryState,
   { nodes, dryRun = false }: { readonly nodes: readonly NewNode[]; readonly dryRun?: boolean },

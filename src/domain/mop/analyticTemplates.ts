@@ -26,7 +26,7 @@ const command = (description: string) => Type.Optional(Type.String({ maxLength: 
 const pattern = (description: string) => Type.Optional(Type.String({ maxLength: 4096, description }));
 const html = (description: string) => Type.Optional(Type.String({ description }));
 
-/** The known types and evaluations. A template may hold others, but a run of it then fails. */
+/** The known types and evaluations. A template may hold unknown ones, but a run of it then fails. */
 const types = ['regex', 'matches', '!matches', 'table'] as const;
 const evaluations = [...comparators, 'contains', '!contains'] as const;
 export type AnalyticType = (typeof types)[number];

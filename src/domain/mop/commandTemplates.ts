@@ -23,7 +23,7 @@ import {
 } from './mopTemplates.ts';
 import { type Flags, flagsSchema, isPattern } from './searches.ts';
 
-/** The known evaluations. A template may hold others, but a run of it then fails. */
+/** The known evaluations. A template may hold unknown ones, but a run of it then fails. */
 const evaluations = ['contains', '!contains', 'contains1', 'RegEx', '!RegEx', '#comparison'] as const;
 export type Evaluation = (typeof evaluations)[number];
 export const evaluationOf = (text: string): Evaluation | undefined =>

@@ -36,7 +36,7 @@ export type Claims<C extends Numbered = Claim> = {
 
 export const noClaims: Claims<never> = { last: 0, attempts: 0, lost: 0, held: null };
 
-/** After so many lost claims a job is given up. */
+/** The number of lost claims after which a job is given up. */
 export const mostLost = 3;
 
 /** The claims of a job after each of their events. */

@@ -119,7 +119,7 @@ export const triggerParts = (document: unknown, path = ''): Parts<ImportedTrigge
   };
 };
 
-/** The members of a schedule that contradict others. They count as unknown. */
+/** The members of a schedule that contradict one another. They count as unknown. */
 const unfitIn = (trigger: ImportedTrigger): readonly string[] => {
   if (trigger.type !== 'schedule') return [];
   const { repeat = null, repeatInterval = null, repeatUnit = null, repeatFrequency = null } = trigger;

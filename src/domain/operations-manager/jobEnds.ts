@@ -38,7 +38,7 @@ const isSilentByNature = ({ tasks }: JobState): boolean => {
 export const msOfHours = (hours: number): number => hours * 3_600_000;
 
 /**
- * Ends a job in error of which nothing was heard for so many hours, unless something has happened since. `lastEvent`: when
+ * Ends a job in error of which nothing was heard for `hours`, unless something has happened since. `lastEvent`: when
  * its last event happened, as whoever counts the time knows it.
  */
 export const timeOut = (

@@ -52,7 +52,7 @@ export const noteRuns = (_: RunsState, ran: TriggerRan): readonly RunsEvent[] =>
 /** Refusals of runs by events. `after`: the event of the refusals that the caller knows to be the last ones. */
 export type RefusedAfter = RunsRefused & { readonly after: string | null };
 
-/** Throws `conflict` if somebody else has stored refusals meanwhile: some of these may be among them. */
+/** Throws `conflict` if another node has stored refusals meanwhile: some of these may be among them. */
 export const refuseRuns = ({ last }: RunsState, { after, ...refused }: RefusedAfter): readonly RunsEvent[] => {
   if ((last ?? null) !== after) throw new RequestError('conflict', 'Another process has refused runs of this trigger');
   return [{ topic: 'runsRefused', data: refused }];

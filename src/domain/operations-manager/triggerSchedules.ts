@@ -34,7 +34,7 @@ export type ScheduleState = Omit<Progress, 'through'> & {
 };
 
 /**
- * So many runs are remembered, so that a schedule that begins anew does not run them again. Without a clock that went
+ * The number of runs that are remembered, so that a schedule that begins anew does not run them again. Without a clock that went
  * back, only those of the last minute are needed. The job of an older one would not start a second time either: its id
  * is taken.
  */

@@ -40,7 +40,7 @@ export const variablesOf = (content: TriggerContent, incoming: Incoming): Variab
   return wraps || !isObject(formData) ? { formData } : formData;
 };
 
-/** The variables with those that the platform adds in place of others with the same names. */
+/** The variables with those that the platform adds in place of variables with the same names. */
 export const withOrigin = (
   variables: Variables,
   { id, content: { name, type } }: { readonly id: string; readonly content: Pick<TriggerContent, 'name' | 'type'> },

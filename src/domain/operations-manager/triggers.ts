@@ -306,7 +306,7 @@ export const restore = (_: TriggerState, document: RestoredTrigger): readonly Tr
 
 /**
  * Times and authors of an imported trigger. Event triggers and schedules run by the account that changed them last. So
- * only admins may import one that others have changed; whoever else imports one has changed it.
+ * only admins may import one that another account has changed; whoever else imports one has changed it.
  */
 export const authorsOfTrigger = (
   document: ImportedTrigger,

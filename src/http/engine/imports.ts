@@ -138,7 +138,7 @@ const answersOf = (schema: TSchema, title?: string) =>
 
 /**
  * A route that imports documents one after the other, each all or nothing, and answers the results in their order. It
- * also takes one document as an export answers it. A document that is refused does not stop the others. If all are
+ * also takes one document as an export answers it. A document that is refused does not stop the rest. If all are
  * refused, nothing is stored, and the answer is the first error with the faults of all. With `single` the body has one
  * document, and the answer, too.
  */

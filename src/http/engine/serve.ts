@@ -359,7 +359,7 @@ const serveList = (route: ListRoute, live: Service): Serve => {
 
 const mostInBareList = 1000;
 
-/** So many characters are joined at once. */
+/** The characters that are joined at once. */
 const batchLength = 64 * 1024;
 
 /** Joins the documents of a page in batches, so that other requests have their turns while large ones are joined. */

@@ -158,7 +158,7 @@ export const triggerTestRoutes: readonly Route[] = [
       for (const trigger of await triggersOf(event.topic, call, service)) {
         const { matches, reasons } = await explain(trigger, event);
         results.push({ trigger: trigger.id, matches, reasons });
-        // A filter may have to be compiled. Others have their turn.
+        // A filter may have to be compiled. Other requests have their turn.
         await nextTurn();
       }
       return { text: tested(JSON.stringify(results)) };

@@ -42,7 +42,7 @@ type Definition<Doc, E extends Event, Sort extends string, Filter extends string
     readonly category: string;
     readonly without: (doc: Doc, deletedIds: ReadonlySet<string>) => Doc;
   };
-  /** Each version of a document follows others: an earlier version is judged by its own guard, too. */
+  /** Each version of a document follows an earlier one: an earlier version is judged by its own guard, too. */
   readonly guardsVersions?: true;
   /** Child documents: they share the stream and have a collection of their own. */
   readonly children?: Children<any, E>; // the type of the children's documents does not matter here

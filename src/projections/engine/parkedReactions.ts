@@ -20,7 +20,7 @@ const nothing = '';
 
 /**
  * Events whose consequences failed. Health shows them. The next start tries reactions again; runs of triggers wait for
- * somebody to decide.
+ * a person to decide.
  */
 export const parkedReactions = projection<ParkedReaction>()(parkedReaction, {
   collection: 'parkedReactions',

@@ -31,7 +31,7 @@ const longestPauseMs = 5000;
 /**
  * Gives every event of the log to the projections, in order and once, and writes the resulting changes to the read
  * store. It is the only writer of read models. If several processes share a read store, one of them leads and writes.
- * The others take over what the leader writes. When the leader is gone or has lost the log, one of them becomes leader.
+ * The other processes take over what the leader writes. When the leader is gone or has lost the log, one of them becomes leader.
  */
 export const runProjections = (needs: Needs) => {
   const { store, model, projections, counted, onTampered, now = () => performance.now(), log } = needs;

@@ -8,7 +8,7 @@ export type RunsDoc = {
   readonly lastExecuted: number | null;
 };
 
-/** So many milliseconds the clocks of two nodes may differ. */
+/** The milliseconds by which the clocks of two nodes may differ. */
 const tolerated = 60_000;
 
 export const triggerRuns = projection<RunsDoc>()(runs, {

@@ -88,7 +88,7 @@ const claimer = <C extends Claimed>({ kind, queue, look, isGone }: Claiming<C>) 
     for (const [i, outcome] of outcomes.entries()) {
       if (outcome.status === 'rejected') {
         queue.giveBack();
-        // A stream that cannot be used stays so: its job would keep all others waiting.
+        // A stream that cannot be used stays so: its job would keep all other jobs waiting.
         if (isUnusable(outcome.reason)) continue;
         look(waiting[i]?.id ?? '');
         faults.push(outcome.reason);

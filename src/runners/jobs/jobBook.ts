@@ -17,7 +17,7 @@ type Needs = {
 
 const atOnce = 100;
 
-/** Jobs with the same word take turns with others. */
+/** Jobs with the same word take turns with the rest. */
 export const turnOf = (automation: string | null, component: string): string =>
   automation === null ? `workflow ${component}` : `automation ${automation}`;
 
@@ -46,7 +46,7 @@ export const jobBook = ({ model, ready, note, log }: Needs) => {
     for (const doc of docs) note(doc, byJob.get(doc._id));
   };
 
-  /** All in one list: page after page, jobs that end meanwhile would make others be passed over. */
+  /** All in one list: page after page, jobs that end meanwhile would make the list pass over some. */
   const load = async (): Promise<void> => {
     await ready(stop.signal);
     for (const status of ['running', 'paused'] as const) {

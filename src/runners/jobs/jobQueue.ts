@@ -1,7 +1,7 @@
 import type { Starts } from './starts.ts';
 import { isWished, type WaitingJob, type Wish, waitingJobs, wordsOf } from './waitingJobs.ts';
 
-/** Somebody who waits for a job: a worker, or this node itself. */
+/** One that waits for a job: a worker, or this node itself. */
 type Claimer = Wish & { readonly give: (job: WaitingJob) => void };
 
 /**
@@ -60,7 +60,7 @@ export const jobQueue = (starts: Pick<Starts, 'take' | 'giveBack'>) => {
     remove: jobs.remove,
     has: jobs.has,
     take,
-    /** A job that was taken did not begin, because somebody else was faster. */
+    /** A job that was taken did not begin, because another node or worker was faster. */
     giveBack: starts.giveBack,
     /** Gives jobs to those who wait, once more of them may begin. */
     serve: (): void => {

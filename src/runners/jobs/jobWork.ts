@@ -68,7 +68,7 @@ const mostProgress = 100_000;
 export const lookForEndsEveryMs = 3000;
 
 /**
- * The work on jobs: the queue of those that wait, the leases of those that somebody has, how far they are, the runs of
+ * The work on jobs: the queue of those that wait, the leases of those that are claimed, how far they are, the runs of
  * those that this node has, and the end of those that cannot go on. Every node has all of it, from the events of the
  * log. The streams of the jobs decide.
  */

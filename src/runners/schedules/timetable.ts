@@ -93,7 +93,7 @@ type DecidingNeeds = {
   readonly clock: Pick<GuardedClock, 'time' | 'moment'>;
   /** Looks the schedule up again: then the clock says when it is due. */
   readonly changed: (id: string) => void;
-  /** Calls a function once after so many milliseconds, whatever becomes of the clock; returns what cancels it. */
+  /** Calls a function once after `ms` milliseconds, whatever becomes of the clock; returns what cancels it. */
   readonly timer: (call: () => void, ms: number) => () => void;
   readonly signal: AbortSignal;
   readonly log: Log;

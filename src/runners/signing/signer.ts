@@ -11,7 +11,7 @@ import {
 import { type EventStore, type StoredEvent, WrongRevision } from '../../store/port.ts';
 import { proofEvent } from '../../store/proofEvent.ts';
 
-/** When the log is signed: after so many events, or so long after the first event that is not signed yet. */
+/** When the log is signed: after a number of events, or a time after the first event that is not signed yet. */
 export type SigningPace = { readonly events: number; readonly afterMs: number; readonly lookMs: number };
 
 const usualPace: SigningPace = { events: 10_000, afterMs: 10 * 60_000, lookMs: 1000 };
@@ -20,7 +20,7 @@ type Needs = {
   readonly store: EventStore;
   readonly keys: SigningKeys;
   readonly leadership: Leadership;
-  /** Resolves once this node shows what the log has: until then the log is read by others who are more urgent. */
+  /** Resolves once this node shows what the log has: until then the log is read by the read models, which are more urgent. */
   readonly ready: (signal: AbortSignal) => Promise<void>;
   /** Called after each signature is stored. */
   readonly onSigned: () => void;

@@ -67,7 +67,7 @@ export const backlog = (
   return {
     /** All events up to here were read. */
     position: (): number => position,
-    /** Reads on until it has so many firings, or has come to the end of the log. */
+    /** Reads on until it has `most` firings, or has come to the end of the log. */
     read: async (most: number, take: (firing: Firing, before: number) => void): Promise<void> => {
       let count = 0;
       for (let again = true; again; ) {

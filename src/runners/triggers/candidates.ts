@@ -9,7 +9,7 @@ export type Candidates = {
   /** Adds a trigger, or replaces what it waited for. */
   readonly set: (id: string, waiting: Waiting) => void;
   readonly remove: (id: string) => void;
-  /** Every trigger of this source and topic whose filter the payload fits, and perhaps some others, in no order. */
+  /** Every trigger of this source and topic whose filter the payload fits, and perhaps some that it does not fit, in no order. */
   readonly find: (source: string, topic: string, payload: unknown) => string[];
 };
 
@@ -31,7 +31,7 @@ type Topic = {
   readonly all: Set<Entry>;
   /** Those without a pin. */
   readonly open: Set<Entry>;
-  /** The others, by member, then by key. */
+  /** The other triggers, by member, then by key. */
   readonly pinned: Map<string, Map<unknown, Set<Entry>>>;
 };
 

@@ -110,7 +110,7 @@ export const pastDefinitions = (store: EventStore) => {
       }
       return found;
     } catch (error) {
-      // Somebody else has touched the stream: nobody knows what it said.
+      // Another program has touched the stream: nobody knows what it said.
       if (!isUnusable(error) && !(error instanceof TamperedStream)) throw error;
       return undefined;
     }

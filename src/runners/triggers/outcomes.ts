@@ -18,7 +18,7 @@ type Needs = {
 
 /** Stores that runs of triggers have no jobs. */
 export const outcomes = ({ handle, operation, outcome }: Needs) => ({
-  /** `after`: the event of the refusals that are known to be the last ones. Throws `WrongRevision` if others are. */
+  /** `after`: the event of the refusals that are known to be the last ones. Throws `WrongRevision` if later ones are. */
   refuse: async (trigger: string, refused: Refused, after: string | undefined): Promise<void> => {
     const about = { operation, requestId: refused.event, causation: refused.event };
     try {

@@ -39,7 +39,7 @@ export const rateLimit = (most: number, elapsed: () => number) => {
 
 export type RateLimit = ReturnType<typeof rateLimit>;
 
-/** The rates of all triggers: so many starts of each in a minute. */
+/** The rates of all triggers: the starts of each in a minute. */
 export const rateLimits = (most: number, elapsed: () => number) => {
   const byTrigger = new Map<string, RateLimit>();
   return {

@@ -12,7 +12,7 @@ export type Refused = Refusal & Cause & { readonly count: number };
 type Needs = {
   /**
    * Stores refusals of a trigger's runs. `after`: the event of those that are known to be stored last. Throws
-   * `WrongRevision` if others were stored since.
+   * `WrongRevision` if more were stored since.
    */
   readonly store: (trigger: string, refused: Refused, after: string | undefined) => Promise<void>;
   /** The event of the last refusals in the log, by trigger. */

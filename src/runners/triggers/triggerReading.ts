@@ -23,7 +23,7 @@ type BookNeeds = {
   /** True if the payload fits the filter of the trigger. */
   readonly fits: (definition: Definition, payload: unknown) => boolean;
   readonly mayFire: MayFire;
-  /** Resolves at once, or after others had their turn, if this work has taken long. */
+  /** Resolves at once, or after other work had its turn, if this work has taken long. */
   readonly breathe: () => Promise<void> | undefined;
 };
 
@@ -101,7 +101,7 @@ type Needs = CarryingNeeds & {
   readonly mayFire: MayFire;
   /**
    * Stores refusals of a trigger's runs. `after` is the event of those that were stored last. Throws `WrongRevision` if
-   * others were stored since.
+   * more were stored since.
    */
   readonly refuse: (trigger: string, refused: Refused, after: string | undefined) => Promise<void>;
   /** How many events are decided at once. */

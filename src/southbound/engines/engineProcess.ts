@@ -45,7 +45,7 @@ const hold = (engine: ChildProcess, holding: boolean): void => {
   }
 };
 
-/** Linux shows processor time in units of so many milliseconds, on every machine. */
+/** Linux shows processor time in units of this many milliseconds, on every machine. */
 const msPerTick = 10;
 
 /**

@@ -19,12 +19,12 @@ type Needs = {
   readonly growing?: (position: number, target: number) => void;
 };
 
-// So many events may be missing before the index is brought up to date although nobody asks.
+// The number of events that may be missing before the index is brought up to date although nobody asks.
 const mostBehind = 10_000;
 const patienceMs = 10_000;
 
 /**
- * The index beside the log, in `audit-index.db`. A thread fills it when somebody asks, or when it is far behind. The
+ * The index beside the log, in `audit-index.db`. A thread fills it when a reader asks, or when it is far behind. The
  * log has everything, so an index that is lost is made anew. One that cannot be written there, as on a full disk, is made
  * among the temporary files until the next start.
  */

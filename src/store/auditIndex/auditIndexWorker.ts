@@ -20,7 +20,7 @@ export type AuditIndexNews =
 const { file, log: url } = workerData as AuditIndexWork;
 const port = parentPort as MessagePort;
 const tell = (news: AuditIndexNews): void => port.postMessage(news);
-// A log in a file is read without a check of its events: one that is damaged must not hide the others.
+// A log in a file is read without a check of its events: one that is damaged must not hide the rest.
 const filter = 'file' in url ? [''] : undefined;
 const behindMs = 50;
 // Parts of the log that are written together. Rows lie all over the file: the more there are, the fewer pages each one writes.

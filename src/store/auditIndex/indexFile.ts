@@ -85,7 +85,7 @@ const withSchema = (file: string, schema: string, log: string): Connection => {
 };
 
 /**
- * Opens the index for writing. It is made anew if it is missing or damaged, if its tables are others now or it has more
+ * Opens the index for writing. It is made anew if it is missing or damaged, if its tables differ from today's or it has more
  * than them, or if it was made from another log.
  */
 export const openIndex = async (file: string, log: EventStore, indexers: readonly Indexer[]): Promise<IndexFile> => {

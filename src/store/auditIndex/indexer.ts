@@ -3,7 +3,7 @@ import { type Metadata, splitStream } from '../event.ts';
 import type { StoredEvent } from '../port.ts';
 import type { Connection } from '../sqlite/log.ts';
 
-/** An event with its metadata. They are undefined for events of others, parts of payloads, and the log's identity. */
+/** An event with its metadata. They are undefined for events of other programs, parts of payloads, and the log's identity. */
 export type Indexed = { readonly event: StoredEvent; readonly metadata: Metadata | undefined };
 
 /** Some tables of the audit index. */

@@ -2,7 +2,7 @@ import type { LogReads } from '../port.ts';
 import type { Connection } from '../sqlite/log.ts';
 import { type Indexed, type Indexer, indexed, timeOf } from './indexer.ts';
 
-/** So many events with a time share a row. */
+/** The number of events with a time that share a row. */
 const eventsInBlock = 1000;
 
 type Block = { after: number; last: number; events: number; earliest: number; latest: number };
@@ -69,7 +69,7 @@ export const positionAt = async (db: Connection, log: LogReads, time: number): P
   if (!row) return 0;
   const [after, last] = row;
   let found = 0;
-  // A log in a file is read without a check of its events: one that is damaged must not hide the others.
+  // A log in a file is read without a check of its events: one that is damaged must not hide the rest.
   for await (const { events, position } of log.readAll(after, log.readCategory && [''])) {
     const inBlock = events.filter((event) => event.position <= last).map(indexed);
     found = Math.max(found, lastUpTo(inBlock, time));

@@ -56,9 +56,9 @@ const ignore = (): void => undefined;
 // The pauses between two connections, in milliseconds.
 const shortest = 50;
 const longest = 500;
-// After so many failed connections in a row, each one gets more time, because the network may be slow.
+// After this number of failed connections in a row, each one gets more time, because the network may be slow.
 const patientAfter = 6;
-// For so many milliseconds the same message is not logged again.
+// For this time the same message is not logged again.
 const quietFor = 60_000;
 
 /** Opens a connection after a pause of `wait` milliseconds, within `most` milliseconds. */

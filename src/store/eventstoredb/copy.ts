@@ -256,7 +256,7 @@ const storedEvent = (recorded: Told): StoredEvent => {
 };
 
 /**
- * The events in answers, as a log in a file stores them: the platform's own as texts, all others wrapped with their
+ * The events in answers, as a log in a file stores them: the platform's own as texts, all other ones wrapped with their
  * bytes.
  */
 export const eventsIn = (answers: readonly Answer[]): readonly StoredEvent[] =>

@@ -37,7 +37,7 @@ export const isCountable = ({ type, revision, position }: Told): boolean =>
   type.startsWith(own) || [revision, position].every((text) => Number.isSafeInteger(Number(text)));
 
 /**
- * Data and metadata as all kinds of logs have them. Events that others store under names of the platform keep their
+ * Data and metadata as all kinds of logs have them. Events that other programs store under names of the platform keep their
  * texts, as do the server's own.
  */
 const contentOf = ({ id, type, stream, contentType, created, data, metadata }: Told) => {

@@ -19,7 +19,7 @@ const most = 8 * 1024 * 1024;
 const near = 16 * 1024;
 const far = 64 * 1024;
 const readEvery = 50;
-// After so many events the tail looks whether the subscription keeps up.
+// After this number of events the tail looks whether the subscription keeps up.
 const lookEvery = 64;
 // The most bytes that wait to be taken. They are taken at once.
 const ahead = 32 * 1024 * 1024;

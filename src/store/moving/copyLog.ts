@@ -264,7 +264,7 @@ const inOrder = ({ metadata, ends }: Settings): readonly StoredEvent[] =>
 /**
  * Copies the settings of streams to a target that is a server. Settings are copied after all events: a delete, for
  * example, must not come before the last event of its stream. Only the newest metadata of a stream are copied, because
- * a server uses no others.
+ * a server uses the newest alone.
  */
 const settingsOfStreams = ({ from, to, signal }: Logs, choice: Choice) => {
   /**

@@ -81,7 +81,7 @@ export const exportLog = async (needs: Needs, write: (text: string) => Promise<v
   try {
     const head = await log.head();
     const skipped = skipIncomplete ? await incompleteStreams(log) : new Set<string>();
-    // The sums of linked events whose damage was accepted. All others have sums of their own.
+    // The sums of linked events whose damage was accepted. All other events have sums of their own.
     const accepted = 'file' in at ? acceptedSums(at.file) : new Map<number, string>();
     const sumFor = (event: StoredEvent): string | undefined =>
       hashIn(event.metadata) === undefined ? sumOf(event) : accepted.get(event.position);

@@ -4,7 +4,7 @@ import { persistently } from './persistently.ts';
 export type Backlog<Item> = {
   /** All events up to here were read. */
   readonly position: () => number;
-  /** Reads on until it has so many items, or has come to the end of the log. `before`: the position before the event. */
+  /** Reads on until it has `most` items, or has come to the end of the log. `before`: the position before the event. */
   readonly read: (most: number, take: (item: Item, before: number) => void) => Promise<void>;
 };
 
@@ -51,13 +51,13 @@ export type PartitionNeeds<Item> = Taking<Item> & {
   readonly tryMs?: number | undefined;
   /** Milliseconds since some moment, whatever becomes of the clock. */
   readonly elapsed: () => number;
-  /** Resolves after others had their turn, if this work has taken long; else undefined. */
+  /** Resolves after other work had its turn, if this work has taken long; else undefined. */
   readonly breathe: () => Promise<void> | undefined;
 };
 
 type Entry<Item> = { readonly item: Item; readonly before: number; readonly since: number; readonly ack?: Ack };
 
-/** An item that is not acknowledged after so many milliseconds makes its partition leave the common reader. */
+/** An item that is not acknowledged within this time makes its partition leave the common reader. */
 const lateMs = 3000;
 const mostWaiting = 100;
 
@@ -269,7 +269,7 @@ export const eventsInFlight = (from: number) => {
     /** Resolves once something is acknowledged, or after `wake`. */
     change: (): Promise<void> => new Promise((resolve) => waiting.push(resolve)),
     wake,
-    /** Takes the next event, with so many items; returns the acknowledgement of each. */
+    /** Takes the next event, with the number of its items; returns the acknowledgement of each. */
     take: (at: number, items: number): readonly Ack[] => {
       const event: Taken = { before: position, remaining: items };
       position = at;

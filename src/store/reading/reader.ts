@@ -15,7 +15,7 @@ export type Term = {
   readonly signal: AbortSignal;
   /** Ends it: the reader begins anew from its checkpoint. */
   readonly fail: (error: unknown) => void;
-  /** Resolves after others had their turn, if the work has taken long; else undefined. */
+  /** Resolves after other work had its turn, if the work has taken long; else undefined. */
   readonly breathe: () => Promise<void> | undefined;
 };
 
@@ -57,7 +57,7 @@ type Needs<Item> = Pick<PartitionNeeds<Item>, 'backlog'> & {
 
 const longestTurnMs = 10;
 
-/** Lets others have their turn whenever the work has taken long. */
+/** Lets other work have its turn whenever the work has taken long. */
 const breather = (): Term['breathe'] => {
   let since = performance.now();
   return () => {

@@ -63,7 +63,7 @@ const findOut = ({ stream, expected, events, resolve, reject }: Entry, find: Nee
 };
 
 /**
- * Returns the entries that wait for the next writer after a failure, and rejects all others. `ready`: whether the
+ * Returns the entries that wait for the next writer after a failure, and rejects the rest. `ready`: whether the
  * failed writer had started.
  */
 const leftAfter = (waiting: readonly Entry[], failure: Failure, ready: boolean): Entry[] => {

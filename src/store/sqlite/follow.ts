@@ -20,7 +20,7 @@ export type News = {
 };
 
 /**
- * A follower that is further behind than so many positions reads in a thread. To read fewer takes less time than to
+ * A follower that is further behind than this number of positions reads in a thread. To read fewer takes less time than to
  * start a thread.
  */
 const far = 20_000;

@@ -13,7 +13,7 @@ const maxRows = 512;
 const maxBytes = 2 * 1024 * 1024;
 const maxScanned = 2048;
 
-// For so many streams, the newest event is kept in memory while links are checked. For another stream it is looked up.
+// For this number of streams, the newest event is kept in memory while links are checked. For another stream it is looked up.
 const checkedStreams = 200_000;
 
 type Chunks = (after: number, until: number) => Batch;

@@ -33,7 +33,7 @@ export type Failure = {
   readonly full: boolean;
   /** Opening the log again cannot help. */
   readonly forGood: boolean;
-  /** How many of the oldest entries without a reply may be stored. The others are not. */
+  /** How many of the oldest entries without a reply may be stored. The rest are not. */
   readonly unsure: number;
 };
 

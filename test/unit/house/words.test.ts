@@ -94,7 +94,7 @@ describe('words', () => {
       0,
       () => findIn(pages, /(?:^|[.:] |\| )(?:What|Whether|Who|Whoever|Whatever)\b[^?]*?[.|]/gm),
     ],
-    ['somebody, others, so many in comments', 152, () => findIn(comments, /\b(?:somebody|others|so many)\b/gi)],
+    ['somebody, others, so many in comments', 3, () => findIn(comments, /\b(?:somebody|others|so many)\b/gi)],
     [
       'participles that stand alone as names',
       265,

@@ -3,7 +3,7 @@ import { decimal } from './network.ts';
 /** A MAC address (48 bits), or an EUI-64. */
 export type Hardware = { readonly bits: 48 | 64; readonly value: bigint };
 
-/** How an address is written: words of so many bits and digits. */
+/** How an address is written: words of a number of bits and digits. */
 export type Dialect = {
   readonly bits: number;
   readonly separator: string;

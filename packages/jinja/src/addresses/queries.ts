@@ -37,7 +37,7 @@ const address = (network: Network): string => text(network, network.value);
 /** The address alone, as a network of one. */
 const alone = (network: Network): Network => ({ ...network, prefix: widthOf(network.version) });
 const isFirst = (network: Network): boolean => network.value === firstOf(network);
-/** An address among others of its network, or in a network that has no broadcast address. */
+/** An address of a network, or in a network that has no broadcast address. */
 const isHost = (network: Network): boolean => !isFirst(network) || !broadcastOf(network);
 
 const of =
@@ -65,7 +65,7 @@ export const usable = (network: Network): readonly [bigint, bigint] => {
   return [firstOf(network) + off, lastOf(network) - off];
 };
 
-/** The address so many further, if hosts may have it. */
+/** The address `offset` further, if hosts may have it. */
 export const usableAt = (network: Network, offset: bigint): Value => {
   if (sizeOf(network) === 1n) return null;
   const [first, last] = usable(network);

@@ -41,7 +41,7 @@ const named: ReadonlyMap<string, string> = new Map([
   ['ccedil', 'ç'],
 ]);
 
-/** Replaces HTML entities by their characters: entities with a number, and those with a name above. Others stay. */
+/** Replaces HTML entities by their characters: entities with a number, and those with a name above. All other entities stay. */
 export const unescapeHtml = (text: string): string =>
   text.replace(
     /&(?:#(\d{1,8})|#[xX]([\da-fA-F]{1,8})|(\w{1,32}));/g,

@@ -104,7 +104,7 @@ export const callable = (type: string, printed: string, call: NonNullable<Thing[
   call,
 });
 
-/** The kind of a value that has a `kind`; undefined for others. */
+/** The kind of a value that has a `kind`; undefined for one without. */
 export const kindOf = (value: Value): string | undefined =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? value.kind : undefined;
 

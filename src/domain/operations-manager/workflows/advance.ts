@@ -356,7 +356,7 @@ const goesOn = (events: readonly FollowingEvent[]): Advance => {
 
 /**
  * The events that follow in a job, until every task waits for a worker, a person or a time. Nothing happens while the job is paused or
- * has ended. `from` is the state after all events that the same append begins with. `most`: after so many events it stops.
+ * has ended. `from` is the state after all events that the same append begins with. `most`: after this number of events it stops.
  */
 export const advance = (work: Work, from: TaskStates, most = mostByItself): Advance => {
   if (from.status !== 'running') return { events: [], more: false };

@@ -35,7 +35,7 @@ const restMs = 1000;
 const mostWaiting = 1000;
 
 /**
- * Runs jobs whose component is the platform's own, and tasks that stand for its operations, so many at once. Each node takes
+ * Runs jobs whose component is the platform's own, and tasks that stand for its operations, as many at once as `atOnce` says. Each node takes
  * what waits; the claim in the job's stream decides which one has it.
  */
 export const builtInWork = (needs: Needs) => {

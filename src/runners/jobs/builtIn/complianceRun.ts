@@ -56,7 +56,7 @@ type Needs = {
 };
 
 const mostPairs = 10_000;
-/** So many failures are in the variables of the job and in the event. The reports have all. */
+/** The number of failures in the variables of the job and in the event. The reports have all. */
 const mostFailures = 1000;
 
 /** True if the job's variables limit it to some devices. */

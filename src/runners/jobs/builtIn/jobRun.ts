@@ -59,7 +59,7 @@ export const jobRun = (needs: Needs, work: Work) => {
     try {
       await work.heartbeat();
     } catch (error) {
-      // The claim is somebody else's now, or the job has ended.
+      // Another node has the claim now, or the job has ended.
       if (isConflict(error)) aborting.abort(error);
       else log('The claim on a job could not be extended; it is tried again', { job: id, error });
     }
@@ -180,7 +180,7 @@ export const jobRun = (needs: Needs, work: Work) => {
         clearInterval(looking);
       }
     },
-    /** The job has ended, or is somebody else's: what is under way is broken off. */
+    /** The job has ended, or another node has it: what is under way is broken off. */
     breakOff: (): void => {
       aborting.abort();
     },

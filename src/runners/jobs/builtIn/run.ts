@@ -14,7 +14,7 @@ export type Run<Inputs extends object = Members> = {
   readonly inputs: Inputs;
   /** The event that started the job. */
   readonly started: Recorded<JobStarted>;
-  /** Aborts when the run has to end: the job has ended, is paused or somebody else's, or the service stops. */
+  /** Aborts when the run has to end: the job has ended, is paused, or claimed by another node, or the service stops. */
   readonly signal: AbortSignal;
   /**
    * To be called before each step. Returns the account whose rights count, as of now. Waits while the job is paused.
