@@ -8,13 +8,14 @@ const untouched = new Set(['const', 'enum', 'default', 'examples', 'not', 'if'])
  * variant. So a validator reports the faults of that variant only. The result is for messages only: a union without
  * such a difference stays as it is, and `oneOf` becomes `anyOf`.
  */
-export const toldApart = <T>(schema: T): T => told(schema) as T;
+export const toldApart = <T>(schema: T): T => separate(schema) as T;
 
-const told = (schema: unknown): unknown => {
-  if (Array.isArray(schema)) return schema.map(told);
+const separate = (schema: unknown): unknown => {
+  if (Array.isArray(schema)) return schema.map(separate);
   if (typeof schema !== 'object' || schema === null) return schema;
   const apart: Schema = {};
-  for (const [keyword, value] of Object.entries(schema)) apart[keyword] = untouched.has(keyword) ? value : told(value);
+  for (const [keyword, value] of Object.entries(schema))
+    apart[keyword] = untouched.has(keyword) ? value : separate(value);
   for (const keyword of ['anyOf', 'oneOf']) {
     const variants: unknown = apart[keyword];
     const choice =

@@ -79,8 +79,8 @@ export const batchAppend = async (
     });
 
   const batchOf = (id: string, request: BatchAppendReq): Batch => {
-    const known = open.get(id);
-    if (known) return known;
+    const openBatch = open.get(id);
+    if (openBatch) return openBatch;
     const options = request.getOptions();
     if (!options) throw badRequest('The first message of a batch has options');
     if (open.size >= mostOpen) throw exhausted(`At most ${mostOpen} batches may be unfinished at a time`);

@@ -28,11 +28,11 @@ export const gapsOfLog = () => {
     isFilledBy: ({ stream, revision }: StoredEvent): boolean => {
       const gap = gaps.find((one) => one.stream === stream && one.from <= revision && revision <= one.to);
       if (!gap) return false;
-      const left = [
+      const rest = [
         { ...gap, to: revision - 1 },
         { ...gap, from: revision + 1 },
       ];
-      gaps = gaps.flatMap((one) => (one === gap ? left.filter(({ from, to }) => from <= to) : one));
+      gaps = gaps.flatMap((one) => (one === gap ? rest.filter(({ from, to }) => from <= to) : one));
       return true;
     },
     findings: (): readonly Finding[] => [...rows.findings(), ...gaps.map(findingOf)],

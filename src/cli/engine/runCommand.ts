@@ -42,10 +42,10 @@ const addOptions = (command: Command, { options }: CommandRow): void => {
 
 /** The values that commander has read. */
 const givenTo = (command: Command, { args, options }: CommandRow): Given => {
-  const given: Record<string, Given[string]> = {};
-  for (const [n, key] of Object.keys(args).entries()) given[key] = command.processedArgs[n];
-  for (const [key, { preset }] of Object.entries(options)) given[key] = command.opts()[key] ?? preset;
-  return given;
+  const values: Record<string, Given[string]> = {};
+  for (const [n, key] of Object.keys(args).entries()) values[key] = command.processedArgs[n];
+  for (const [key, { preset }] of Object.entries(options)) values[key] = command.opts()[key] ?? preset;
+  return values;
 };
 
 /** The command that holds the commands of a group, such as `log`. */

@@ -44,4 +44,4 @@ export const deleteAgent = command({
   }),
 });
 
-export const agentKind: Kind = { of: agent, restore: { there: by(replaceAgent), gone: by(createAgent) } };
+export const agentKind: Kind = { of: agent, restore: { there: by(replaceAgent), deleted: by(createAgent) } };

@@ -81,4 +81,4 @@ export const provideGroup = command({
   decide: provide,
 });
 
-export const groupKind: Kind = { of: group, restore: { there: by(updateGroup), gone: by(createGroup) } };
+export const groupKind: Kind = { of: group, restore: { there: by(updateGroup), deleted: by(createGroup) } };

@@ -45,9 +45,9 @@ const tallyFrom = <Row extends object>(first: number, others: Row) => {
     const counter = counts.get(key);
     if (counter) return counter;
     if (counts.size === mostRows) return rest;
-    const made = { row, count: 0 };
-    counts.set(key, made);
-    return made;
+    const counted = { row, count: 0 };
+    counts.set(key, counted);
+    return counted;
   };
 
   return {

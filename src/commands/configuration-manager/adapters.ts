@@ -40,4 +40,4 @@ export const deleteAdapter = command({ name: 'deleteAdapter', input: noInput, on
 /** Creates the simulated adapter of the first start. */
 export const provideLab = command({ name: 'provideLab', input: noInput, on: 'any', decide: provide });
 
-export const adapterKind: Kind = { of: adapter, restore: { there: by(replaceAdapter), gone: by(createAdapter) } };
+export const adapterKind: Kind = { of: adapter, restore: { there: by(replaceAdapter), deleted: by(createAdapter) } };

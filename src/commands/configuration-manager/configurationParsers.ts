@@ -83,7 +83,7 @@ export const deleteConfigurationParser = command({
 
 export const configurationParserKind: Kind = {
   of: configurationParser,
-  restore: { there: by(updateConfigurationParser), gone: by(createConfigurationParser) },
+  restore: { there: by(updateConfigurationParser), deleted: by(createConfigurationParser) },
 };
 
 /** The parser of a type of devices as it is now, as a member of a comparison; none for types that are built in or unknown. */

@@ -150,5 +150,5 @@ export const namingCredentials = <State, Input, Refs, E extends Event>({
 
 export const credentialKind: Kind = {
   of: credential,
-  restore: { there: by(replaceCredential), gone: by(createCredential) },
+  restore: { there: by(replaceCredential), deleted: by(createCredential) },
 };

@@ -166,6 +166,6 @@ export const deviceGroupKind: Kind = {
   of: deviceGroup,
   restore: {
     there: by(updateDeviceGroup, { input: asItWas }),
-    gone: by(createDeviceGroup, { input: asItWas }),
+    deleted: by(createDeviceGroup, { input: asItWas }),
   },
 };

@@ -71,7 +71,7 @@ export const deviceTemplateReactions: readonly Reaction[] = [
 
 export const deviceTemplateKind: Kind = {
   of: deviceTemplate,
-  restore: { there: by(updateDeviceTemplate), gone: by(createDeviceTemplate) },
+  restore: { there: by(updateDeviceTemplate), deleted: by(createDeviceTemplate) },
 };
 
 type Rendering = {

@@ -153,6 +153,6 @@ export const planKind: Kind = {
   of: plan,
   restore: {
     there: by(restoreCompliancePlan, { method: 'updateCompliancePlan', input: asItWas }),
-    gone: by(restoreCompliancePlan, { method: 'createCompliancePlan', input: asItWas }),
+    deleted: by(restoreCompliancePlan, { method: 'createCompliancePlan', input: asItWas }),
   },
 };

@@ -70,7 +70,7 @@ export type Restorable = {
   /** Those that are there. */
   readonly there: Restoring;
   /** Those that were deleted since. */
-  readonly gone: Restoring;
+  readonly deleted: Restoring;
   /** The methods, of areas, without which nobody may give a resource this content; `task`: where it says so. */
   readonly needs?: (document: Members) => readonly NeededMethod[];
   /** Members that only the state has. */
@@ -126,7 +126,7 @@ export const anew = (command: AnyCommand): Restorable =>
   );
 
 /** By the same command, whether it is there or not. */
-export const always = (restoring: Restoring): Restorable => ({ there: restoring, gone: restoring });
+export const always = (restoring: Restoring): Restorable => ({ there: restoring, deleted: restoring });
 
 /** The command for a part of a decision on several resources. It rejects nothing. */
 export const partCommand = <State, E extends Event, Input>(

@@ -63,7 +63,7 @@ export const loading = (aggregates: readonly Aggregate[], projections: readonly 
       const [first, last] = [events[0], events.at(-1)];
       if (!first || !last) return loaded;
       const { aggregate, projections: concerned } = kindOf(stream);
-      const docs = events.reduce((before, event) => shown(stream, concerned, before, event), loaded.docs);
+      const docs = events.reduce((before, event) => withEvent(stream, concerned, before, event), loaded.docs);
       const retired = concerned.findIndex(({ retires }) => retires);
       return {
         state: fold(aggregate, events, loaded.state),
@@ -86,7 +86,7 @@ export const loading = (aggregates: readonly Aggregate[], projections: readonly 
  * Applies an event to all documents of a stream, exactly as the read models do. So a new event that cannot be projected
  * fails before it is stored.
  */
-const shown = (
+const withEvent = (
   stream: string,
   concerned: readonly Projection[],
   docs: readonly unknown[],

@@ -45,7 +45,7 @@ export class Unfinished extends Error {
 export const lockTaker = (store: EventStore, streams: Streams) => {
   const exclusively = mutex();
   /** The last turns of `importing` that were taken here, and of which all that follows is carried out. */
-  let taken: Turn | undefined;
+  let lastTurn: Turn | undefined;
   let finished: Turn | undefined;
 
   const append = async (stream: string, at: End, event: Event, about: About): Promise<void> => {
@@ -89,7 +89,7 @@ export const lockTaker = (store: EventStore, streams: Streams) => {
         throw new Unfinished(by, revision);
     }
     await append(turn, last, { topic: 'turnTaken', data: { by: stream, revision: past.revision + 1 } }, about);
-    if (name === importing) taken = { stream, revision: past.revision + 1 };
+    if (name === importing) lastTurn = { stream, revision: past.revision + 1 };
   };
 
   return {
@@ -108,7 +108,7 @@ export const lockTaker = (store: EventStore, streams: Streams) => {
     },
     /** The same, if the event's command was the last one here that took `importing`. */
     finishOwn: (turn: Turn): void => {
-      if (isSame(taken, turn)) finished = turn;
+      if (isSame(lastTurn, turn)) finished = turn;
     },
   };
 };

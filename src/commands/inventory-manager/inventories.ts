@@ -226,7 +226,7 @@ export const inventoryKind: Kind = {
   restore: {
     there: by(restoreInventory, { method: 'addNodes', also: 'clearNodes', input: asItWas }),
     needs: () => [{ task: 'its members', area: 'inventory-manager', method: 'updateInventory' }],
-    gone: by(restoreInventory, { method: 'createInventory', also: 'addNodes', input: asItWas }),
+    deleted: by(restoreInventory, { method: 'createInventory', also: 'addNodes', input: asItWas }),
     more: ({ nodes }: InventoryState) => ({ nodes: nodesByName(entriesIn(nodes)) }),
   },
 };

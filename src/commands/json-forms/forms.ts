@@ -175,5 +175,5 @@ export const formKind: Kind = {
     meant: formMeant,
   }),
   remove: deleteForm,
-  restore: { there: by(updateForm), gone: byImport(importForm, 'form', 'importForms') },
+  restore: { there: by(updateForm), deleted: byImport(importForm, 'form', 'importForms') },
 };

@@ -131,7 +131,7 @@ export const keptCommands = <Content extends Kept, E extends Event, Doc extends 
     remove: deletion,
     restore: {
       there: by(replacement, { input: (former) => former }),
-      gone: byImport(importing, 'document', `import${word}s`),
+      deleted: byImport(importing, 'document', `import${word}s`),
       ...defined({ needs }),
     },
   };

@@ -34,7 +34,7 @@ import { unfit } from './resourceInstances.ts';
 const command = commandsOf(actionExecution);
 
 /** The target of the request, and the instances that it consists of. */
-const reached = async (
+const findTargets = async (
   { modelId, instance, group }: RunAction,
   tools: Tools,
 ): Promise<Pick<RunRefs, 'target' | 'size'> & { readonly ids: readonly string[] }> => {
@@ -72,7 +72,7 @@ export const runAction = command({
   prepare: async ({ input, state, actor }, tools): Promise<RunRefs & { readonly gbac: Gbac }> => {
     const { exists, content } = await tools.state(resourceModel, input.modelId);
     const action = actionOf(content, input.actionId);
-    const { ids, ...meant } = await reached(input, tools);
+    const { ids, ...meant } = await findTargets(input, tools);
     const inputs = input.inputs ?? {};
     const instances = [];
     const faults =

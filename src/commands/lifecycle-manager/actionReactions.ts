@@ -116,7 +116,7 @@ const show = async ({ stream }: Recorded, tools: Tools): Promise<readonly Next[]
   return started ? [nextOf(started, id)] : [];
 };
 
-const noted = async ({ stream }: Recorded, tools: Tools): Promise<readonly Next[]> => {
+const reactToJob = async ({ stream }: Recorded, tools: Tools): Promise<readonly Next[]> => {
   const { id: task } = splitStream(stream);
   const execution = (await tools.state(job, task)).started?.execution;
   return execution == null ? [] : [{ command: noteJob, id: execution, input: { task } }];
@@ -139,12 +139,12 @@ export const actionReactions: readonly Reaction[] = [
   {
     of: job,
     on: {
-      jobPaused: noted,
-      jobResumed: noted,
-      jobCompleted: noted,
-      jobErrored: noted,
-      jobCanceled: noted,
-      jobGivenUp: noted,
+      jobPaused: reactToJob,
+      jobResumed: reactToJob,
+      jobCompleted: reactToJob,
+      jobErrored: reactToJob,
+      jobCanceled: reactToJob,
+      jobGivenUp: reactToJob,
     },
   },
 ];

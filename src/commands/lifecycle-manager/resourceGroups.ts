@@ -108,7 +108,7 @@ export const resourceGroupKind: Kind = {
   of: resourceGroup,
   restore: {
     there: by(updateResourceGroup, { input: changedMembers }),
-    gone: by(createResourceGroup),
+    deleted: by(createResourceGroup),
     more: ({ members }: GroupState) => ({ instances: idsIn(members) }),
   },
 };

@@ -99,5 +99,5 @@ export const removeInstance = command({
 
 export const instanceKind: Kind = {
   of: resourceInstance,
-  restore: { there: by(updateInstance), gone: by(createInstance) },
+  restore: { there: by(updateInstance), deleted: by(createInstance) },
 };

@@ -124,5 +124,5 @@ export const modelReactions: readonly Reaction[] = [
 
 export const modelKind: Kind = {
   of: resourceModel,
-  restore: { there: by(updateResourceModel), gone: byImport(importResourceModel, 'model', 'importResourceModel') },
+  restore: { there: by(updateResourceModel), deleted: byImport(importResourceModel, 'model', 'importResourceModel') },
 };

@@ -67,5 +67,8 @@ export const analyticTemplateKind: Kind = {
     inside: '/template',
   }),
   remove: deleteAnalyticTemplate,
-  restore: { there: by(updateAnalyticTemplate), gone: byImport(importAnalyticTemplate, 'template', 'importTemplate') },
+  restore: {
+    there: by(updateAnalyticTemplate),
+    deleted: byImport(importAnalyticTemplate, 'template', 'importTemplate'),
+  },
 };

@@ -82,5 +82,5 @@ export const commandTemplateKind: Kind = {
     inside: '/template',
   }),
   remove: deleteCommandTemplate,
-  restore: { there: by(updateCommandTemplate), gone: byImport(importCommandTemplate, 'template', 'importTemplate') },
+  restore: { there: by(updateCommandTemplate), deleted: byImport(importCommandTemplate, 'template', 'importTemplate') },
 };

@@ -176,7 +176,7 @@ export const automationKind: Kind = {
   part: restoreAutomation,
   restore: {
     there: by(updateAutomation),
-    gone: {
+    deleted: {
       command: importAutomation,
       method: 'importAutomations',
       input: (automation) => ({ automation }),

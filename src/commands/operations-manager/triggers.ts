@@ -199,6 +199,6 @@ export const triggerKind: Kind = {
     there: by(updateTrigger, {
       input: (former) => ({ description: null, options: null, ...picked(triggerPatchSchema, former) }),
     }),
-    gone: byImport(importTrigger, 'trigger', 'importTriggers'),
+    deleted: byImport(importTrigger, 'trigger', 'importTriggers'),
   },
 };

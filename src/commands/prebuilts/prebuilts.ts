@@ -293,7 +293,7 @@ export const prebuiltKind: Kind = {
       inClear: true,
       method: 'importPrebuilt',
     }),
-    gone: by(importPrebuilt, { input: ({ prebuilt }) => ({ prebuilt }), method: 'importPrebuilt' }),
+    deleted: by(importPrebuilt, { input: ({ prebuilt }) => ({ prebuilt }), method: 'importPrebuilt' }),
     more: ({ imported }: PrebuiltState) => ({ prebuilt: imported?.prebuilt }),
   },
 };

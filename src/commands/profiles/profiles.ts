@@ -99,7 +99,7 @@ export const profileKind: Kind = {
       input: (former, present = {}) => ({ properties: patchBetween(present, former) ?? {} }),
       inClear: true,
     }),
-    gone: by(createProfile, { input: (former) => former }),
+    deleted: by(createProfile, { input: (former) => former }),
   },
 };
 export const activeProfileKind: Kind = {

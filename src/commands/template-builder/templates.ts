@@ -102,5 +102,5 @@ export const templateKind: Kind = {
     meant: templateMeant,
   }),
   remove: deleteTemplate,
-  restore: { there: by(updateTemplate), gone: byImport(importTemplate, 'template', 'importTemplates') },
+  restore: { there: by(updateTemplate), deleted: byImport(importTemplate, 'template', 'importTemplates') },
 };

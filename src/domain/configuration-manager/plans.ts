@@ -128,9 +128,9 @@ type SealVariables = (variables: unknown, before: unknown, seal: Seal, path: str
  */
 export const sealNodes =
   <T extends { readonly nodes?: readonly PlanNode[] }>(path: string, sealVariables: SealVariables = sealSecrets) =>
-  (given: T, { content }: PlanState, seal: Seal): T => {
-    if (!given.nodes) return given;
-    const nodes = given.nodes.map((node, i): PlanNode => {
+  (input: T, { content }: PlanState, seal: Seal): T => {
+    if (!input.nodes) return input;
+    const nodes = input.nodes.map((node, i): PlanNode => {
       if (!node.variables) return node;
       const before = content.nodes.find((old) => alike(old, node))?.variables;
       return {
@@ -138,7 +138,7 @@ export const sealNodes =
         variables: sealVariables(node.variables, before, seal, `${path}/${i}/variables`) as typeof node.variables,
       };
     });
-    return { ...given, nodes };
+    return { ...input, nodes };
   };
 
 const sealImportedNodes = sealNodes<ImportedPlan['plan']>('/nodes', (variables, before, seal, path) =>

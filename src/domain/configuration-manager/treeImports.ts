@@ -261,11 +261,11 @@ export const importOne = (
       own ? 'A tree with this id exists with other content' : 'Another tree has this name',
       { path: own ? idPath(tree) : namePath(tree) },
     );
-  const kept = ({ version, nodeId }: NodeReferrer) =>
+  const staysThere = ({ version, nodeId }: NodeReferrer) =>
     content.versions.some((one) => one.name === version && findNode(one.root, nodeId));
   if (exists)
     refuseReferred(
-      refs.nodeReferrers.filter((one) => !kept(one)),
+      refs.nodeReferrers.filter((one) => !staysThere(one)),
       'replaced by one that lacks nodes',
     );
   return [

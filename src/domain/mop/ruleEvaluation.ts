@@ -94,14 +94,16 @@ const holds = ({ rule, raw, eval: how, flags = {}, ...comparison }: ReadyRule, a
       return find(searchOf(rule, flags), answer) === undefined;
     case '#comparison': {
       const { ruleB = '', evaluator = '=', percentage = 100 } = comparison;
-      const taken = (pattern: string): string => {
+      const valueOf = (pattern: string): string => {
         const found = find(searchOf(pattern, flags), answer);
         if (!found) throw new RequestError('unprocessable', `Nothing matches ${pattern}`);
         return extracted(found);
       };
-      const left = taken(rule);
-      const right = isPattern(ruleB) ? taken(ruleB) : ruleB.trim();
-      return evaluator === '%' ? withinPercentage(left, right, percentage) : compare(left, evaluator, right);
+      const leftValue = valueOf(rule);
+      const rightValue = isPattern(ruleB) ? valueOf(ruleB) : ruleB.trim();
+      return evaluator === '%'
+        ? withinPercentage(leftValue, rightValue, percentage)
+        : compare(leftValue, evaluator, rightValue);
     }
   }
 };

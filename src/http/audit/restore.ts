@@ -168,7 +168,7 @@ const restored = async (
   const then = await contentAt(service, resource, position);
   const present = await contentAt(service, resource, head);
   if (!then) throw new RequestError('not_found', `There was no such ${wordsOf(kind)} at position ${position}`);
-  const way = present && !(await isRepeated(ways.gone, about, service)) ? ways.there : ways.gone;
+  const way = present && !(await isRepeated(ways.deleted, about, service)) ? ways.there : ways.deleted;
   refuseMethods(way, call, areas);
   refuseNeeded(ways.needs?.(then.document) ?? [], call, areas);
 

@@ -77,8 +77,8 @@ const readers = ({ live, actor }: Pick<Needs, 'live' | 'actor'>) => {
   const verdicts = new Map<string, boolean>();
   /** Many documents have the same guard. */
   const allows = (guard: string): boolean => {
-    const known = verdicts.get(guard);
-    if (known !== undefined) return known;
+    const knownVerdict = verdicts.get(guard);
+    if (knownVerdict !== undefined) return knownVerdict;
     const verdict = now(guard);
     verdicts.set(guard, verdict);
     return verdict;

@@ -88,9 +88,9 @@ export const collectionIndex = <E extends Indexed>({ name, sorts, filters }: Col
   return {
     get: (id) => entries.get(id),
     all: () => entries.values(),
-    put(given) {
-      const before = entries.get(given.id);
-      const entry = sharing(given);
+    put(newEntry) {
+      const before = entries.get(newEntry.id);
+      const entry = sharing(newEntry);
       entries.set(entry.id, entry);
       count(before?.guard, -1);
       count(entry.guard, 1);
@@ -127,7 +127,7 @@ export const collectionIndex = <E extends Indexed>({ name, sorts, filters }: Col
           total -= counted;
         }
       if (where) return scan(list, { skip, limit, order, refused, matching: matchingOf(list, where) });
-      if (refused.size > 0) return scan(list, { skip, limit, order, refused, known: total });
+      if (refused.size > 0) return scan(list, { skip, limit, order, refused, knownTotal: total });
       if (order === 1) return { entries: list.slice(skip, skip + limit), total };
       return { entries: list.slice(total - skip - limit, total - skip).reverse(), total };
     },
@@ -293,8 +293,8 @@ const sortedLists = <E extends Sorted, D>({ entries, alike }: Needs<E>) => {
   return {
     /** The list by a sort field. Makes it at once if need be. */
     by: (sort: string): SortedList<E, D> => {
-      const known = lists.get(sort);
-      if (known) return known;
+      const cachedList = lists.get(sort);
+      if (cachedList) return cachedList;
       making.delete(sort);
       const list = sortedList<E, D>(Array.from(entries.values(), (entry) => [keyOf(sort, entry), entry]));
       lists.set(sort, list);

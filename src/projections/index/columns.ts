@@ -67,8 +67,8 @@ const derivedOf = (block: FilteredBlock): Derived =>
 const columnOf = (block: FilteredBlock, field: string, lower: boolean): Column => {
   const { columns } = derivedOf(block);
   const name = `${lower ? 'lower' : 'exact'} ${field}`;
-  const known = columns.get(name);
-  if (known) return known;
+  const knownColumn = columns.get(name);
+  if (knownColumn) return knownColumn;
   const valuesOf: ValuesOf = ({ filters }) =>
     lower ? (filters[field] ?? []).map((value) => value.toLowerCase()) : (filters[field] ?? []);
   const owners = ownersOf(block.items, valuesOf);
@@ -200,7 +200,7 @@ type Scan = Pick<Query, 'skip' | 'limit' | 'order'> & {
   /** Items with these guards are neither listed nor counted. */
   readonly refused: ReadonlySet<string>;
   /** The total, if it is known. Then the scan ends with the page. */
-  readonly known?: number;
+  readonly knownTotal?: number;
 };
 
 const refusedOf = (block: FilteredBlock, refused: ReadonlySet<string>): Bits => {
@@ -226,12 +226,12 @@ export const matchesIn = ({ match, counts }: Matching, block: FilteredBlock, at:
 /** A page of the items that match and are not refused, and the total number of such items. */
 export const scan = <E extends Filtered>(
   { blocks }: Pick<SortedList<E, Derived>, 'blocks'>,
-  { skip, limit, order, matching, refused, known }: Scan,
+  { skip, limit, order, matching, refused, knownTotal }: Scan,
 ): { readonly entries: readonly E[]; readonly total: number } => {
   const entries: E[] = [];
   let total = 0;
   for (let nth = 0; nth < blocks.length; nth++) {
-    if (known !== undefined && entries.length === limit) break;
+    if (knownTotal !== undefined && entries.length === limit) break;
     const at = order === 1 ? nth : blocks.length - 1 - nth;
     const counted = matching?.counts[at] ?? unknown;
     const isBeside = total + counted <= skip || entries.length === limit;
@@ -252,5 +252,5 @@ export const scan = <E extends Filtered>(
     }
     total += count;
   }
-  return { entries, total: known ?? total };
+  return { entries, total: knownTotal ?? total };
 };

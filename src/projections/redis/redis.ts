@@ -56,7 +56,7 @@ export const redisReadStore = ({
   const shape = createHash('sha1').update(JSON.stringify(collections)).digest('hex').slice(0, 8);
   const newEpoch = (): string => `${shape}-${randomUUID()}`;
   // The highest position that was reported as shown.
-  let shown = 0;
+  let shownPosition = 0;
   let token = '';
 
   const cache = nearCache(collections, {
@@ -155,18 +155,18 @@ export const redisReadStore = ({
       await cache.load(stateOf(await step(scripts.clear, [newEpoch()])));
     },
     onProjected: (position) => {
-      shown = Math.max(shown, position);
+      shownPosition = Math.max(shownPosition, position);
     },
     forRunner: {
       get: (collection, id) => get(0, collection, id),
       list: (collection, query) => list(0, collection, query),
     },
-    get: (collection, id) => get(shown, collection, id),
-    getMany: (collection, ids) => getMany(shown, collection, ids),
-    idsNamed: (collection, name) => idsNamed(shown, collection, name),
-    list: (collection, query) => list(shown, collection, query),
+    get: (collection, id) => get(shownPosition, collection, id),
+    getMany: (collection, ids) => getMany(shownPosition, collection, ids),
+    idsNamed: (collection, name) => idsNamed(shownPosition, collection, name),
+    list: (collection, query) => list(shownPosition, collection, query),
     guard(collection, id) {
-      stateAt(shown);
+      stateAt(shownPosition);
       const entry = cache.collections.of(collection).get(id);
       return entry && (entry.guard ?? null);
     },

@@ -56,7 +56,7 @@ export const starting = (needs: StartingNeeds, signal: AbortSignal) => {
     if (!exists || content?.type !== 'schedule') return refusedUnlessStarted(fired, noSuchTrigger);
     const target = await tools.state(automation, content.actionId);
     const signature = await tools.signature(trigger, triggerId);
-    const done = await run({
+    const runOutcome = await run({
       trigger: { id: triggerId, content },
       automation: { id: content.actionId, content: target.content },
       actor: () => actorOf(signature?.lastUpdatedBy),
@@ -67,15 +67,15 @@ export const starting = (needs: StartingNeeds, signal: AbortSignal) => {
       about: { operation, requestId: id, correlation: metadata.$correlationId, causation: id },
       signal,
     });
-    if ('refused' in done) {
-      const { reason, message } = done.refused;
+    if ('refused' in runOutcome) {
+      const { reason, message } = runOutcome.refused;
       return refusedUnlessStarted(fired, { reason, message });
     }
-    if (done.job.changed) {
+    if (runOutcome.job.changed) {
       outcome('job');
-      ran(triggerId, data.job, done.at);
+      ran(triggerId, data.job, runOutcome.at);
     }
-    return { job: data.job, at: done.at, isNew: done.job.changed };
+    return { job: data.job, at: runOutcome.at, isNew: runOutcome.job.changed };
   };
 
   return {

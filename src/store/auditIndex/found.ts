@@ -14,7 +14,7 @@ export type Term = number;
 const everything: Term = 0;
 
 // Accounts, topics and operations are few, and most events have the same ones.
-const known = new Map<string, Term>();
+const cachedTerms = new Map<string, Term>();
 const mostKnown = 10_000;
 
 const termOfText = (text: string): Term => hash('sha256', text, 'buffer').readUIntBE(0, 6);
@@ -22,8 +22,8 @@ const termOfText = (text: string): Term => hash('sha256', text, 'buffer').readUI
 export const termOf = (by: FoundBy, value: string): Term => {
   const text = `${by} ${value}`;
   if (by === 'request' || by === 'resource') return termOfText(text);
-  const term = known.get(text) ?? termOfText(text);
-  if (known.size < mostKnown) known.set(text, term);
+  const term = cachedTerms.get(text) ?? termOfText(text);
+  if (cachedTerms.size < mostKnown) cachedTerms.set(text, term);
   return term;
 };
 

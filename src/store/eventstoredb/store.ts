@@ -46,7 +46,7 @@ const eventStoreDbAppends = (connections: Connections, reads: EventStoreDbReads)
   /**
    * The outcome of an append that was refused because of another revision. An earlier try may have stored its events.
    */
-  const settled = async (
+  const findOut = async (
     stream: string,
     expected: number,
     events: readonly NewEvent[],
@@ -90,7 +90,7 @@ const eventStoreDbAppends = (connections: Connections, reads: EventStoreDbReads)
         const appended = await tryOnce(connection, stream, expected, events).catch((error: unknown) => {
           if (error instanceof StreamDeletedError) throw new TamperedStream(stream, 'was deleted for ever');
           if (!(error instanceof WrongRevision)) throw error;
-          return settled(stream, expected, events, error);
+          return findOut(stream, expected, events, error);
         });
         tries.progress();
         return appended;

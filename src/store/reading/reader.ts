@@ -116,8 +116,8 @@ export const reader = <Item>(needs: Needs<Item>) => {
     const breathe = breather();
 
     // From here on, a process that has led before and does not know better can move none of the checkpoints.
-    const taken = await store.takeCheckpoint(name);
-    const from = taken ?? (needs.first === 'head' ? await beginAtHead(store, name) : 0);
+    const stored = await store.takeCheckpoint(name);
+    const from = stored ?? (needs.first === 'head' ? await beginAtHead(store, name) : 0);
     const behind = backlog ? await takeBehind(store, name) : new Map<string, number>();
     const { types, itemsOf, key, tick, ...taking } = await begin({ from, behind, signal, fail, breathe });
 

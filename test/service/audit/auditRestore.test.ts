@@ -191,7 +191,7 @@ describe('restoring a resource as it was', function () {
   });
 
   it('every kind names methods that exist', () => {
-    for (const { there, gone } of restorable.values())
-      for (const way of [there, gone]) assert.ok(routesOf(way, areas).length > 0);
+    for (const { there, deleted } of restorable.values())
+      for (const way of [there, deleted]) assert.ok(routesOf(way, areas).length > 0);
   });
 });

@@ -115,10 +115,10 @@ const NewChange = () => {
   const choose = (event: { readonly currentTarget: HTMLSelectElement }): void =>
     setQuery({ template: event.currentTarget.value });
   return html`<${Section} title="Change devices"><${Shown} loaded=${loaded}>${(all: Choices) => {
-    const chosen = all.templates.find(({ id }) => id === place.value.query.template);
+    const template = all.templates.find(({ id }) => id === place.value.query.template);
     return html`<label class="field">Template
-        <select value=${chosen?.id ?? ''} onChange=${choose}><option value="">none: the lines are typed</option>${all.templates.map(({ id, name }) => html`<option key=${id} value=${id}>${name}</option>`)}</select></label>
-      <${ChangeForm} key=${chosen?.id} all=${all} template=${chosen} />`;
+        <select value=${template?.id ?? ''} onChange=${choose}><option value="">none: the lines are typed</option>${all.templates.map(({ id, name }) => html`<option key=${id} value=${id}>${name}</option>`)}</select></label>
+      <${ChangeForm} key=${template?.id} all=${all} template=${template} />`;
   }}</${Shown}></${Section}>`;
 };
 

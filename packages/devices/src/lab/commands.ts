@@ -119,9 +119,9 @@ const interfaces: Show['print'] = ({ device, sections, words }, rest) => {
 };
 
 const running: Show['print'] = ({ sections, print: form, words }, rest) => {
-  const wanted = rest === '' ? sections : sections.filter(({ line }) => line.toLowerCase() === rest.toLowerCase());
-  if (wanted.length === 0) return `${words.refusal}\n`;
-  const text = print(wanted, form);
+  const found = rest === '' ? sections : sections.filter(({ line }) => line.toLowerCase() === rest.toLowerCase());
+  if (found.length === 0) return `${words.refusal}\n`;
+  const text = print(found, form);
   if (rest !== '' || form) return text;
   return `Building configuration...\n\nCurrent configuration : ${text.length} bytes\n${text}`;
 };

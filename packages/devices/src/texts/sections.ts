@@ -119,9 +119,9 @@ export const merge = (
   for (const { line, within } of changes) {
     const [form, was] = undo.find(([one]) => one.test(line)) ?? [];
     if (form !== undefined && was !== undefined) {
-      const gone = line.replace(form, was);
-      for (const place of places.get(gone) ?? []) byPlace.delete(place);
-      places.delete(gone);
+      const formerLine = line.replace(form, was);
+      for (const place of places.get(formerLine) ?? []) byPlace.delete(place);
+      places.delete(formerLine);
     } else {
       put({ line, within: merge(byPlace.get(placeOf(line))?.within ?? [], within, undo) });
     }

@@ -145,9 +145,9 @@ const ipwrap: Filter = {
 const ipmath: Filter = {
   parameters: ['amount'],
   call: (run, value: Value, amount: Value) => {
-    const shown = str(run, value);
-    const from = shown.includes('/') ? networkFrom(shown) : addressFrom(shown);
-    if (!from) throw filterError(`You must pass a valid IP address; ${shown} is invalid`);
+    const text = str(run, value);
+    const from = text.includes('/') ? networkFrom(text) : addressFrom(text);
+    if (!from) throw filterError(`You must pass a valid IP address; ${text} is invalid`);
     const moved = from.value + asInt(amount);
     if (moved < 0n || moved > greatest(from.version))
       throw new PythonError('IndexError', 'result outside valid IP address boundary!');

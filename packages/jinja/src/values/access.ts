@@ -92,9 +92,9 @@ type Slice = { readonly start: Value; readonly stop: Value; readonly step: Value
 /** The indexes that a slice takes from a sequence of this length. */
 const indexesOf = (run: Run, { start, stop }: Slice, by: bigint, length: number): number[] => {
   const stride = toIndex(by);
-  const within = (given: Value, otherwise: number): number => {
-    if (given === null) return otherwise;
-    const index = toIndex(needInt(given));
+  const within = (bound: Value, otherwise: number): number => {
+    if (bound === null) return otherwise;
+    const index = toIndex(needInt(bound));
     const fromStart = index < 0 ? index + length : index;
     return stride > 0 ? Math.min(Math.max(fromStart, 0), length) : Math.min(Math.max(fromStart, -1), length - 1);
   };
