@@ -64,13 +64,13 @@ export const comparing = async (): Promise<Findings> => {
   const configurations = Array.from({ length: perRound }, (_, device) => configurationOf(device));
   const sinks = new Set<string>();
   const [first = ''] = configurations;
-  const evaluated = compared({ ...golden, configuration: first });
-  const outcome = 'json' in evaluated ? JSON.parse(evaluated.json) : evaluated;
+  const evaluated = compared([{ ...golden, configuration: first }]);
+  const [outcome] = 'json' in evaluated ? JSON.parse(evaluated.json) : [evaluated];
   if (!(outcome.totals?.passes > 200)) throw new Error(`It was not compared: ${JSON.stringify(outcome).slice(0, 500)}`);
   const found = await inTurn('compliance.comparing', {
     ours: async () =>
       processorTime(() => {
-        for (const configuration of configurations) compared({ ...golden, configuration });
+        for (const configuration of configurations) compared([{ ...golden, configuration }]);
       }),
     theirs: async () =>
       processorTime(() => {

@@ -6,7 +6,7 @@ import { typeOf } from '@automation-platform/devices';
 import { fingerprintOf, type SigningKeys } from '@automation-platform/log-proof';
 import type { Logger } from 'pino';
 import { withinToken } from '../commands/authorization/tokens.ts';
-import { parsing } from '../commands/configuration-manager/configurationParsers.ts';
+import { parserAdder, parsing } from '../commands/configuration-manager/configurationParsers.ts';
 import { deviceCopies } from '../commands/configuration-manager/deviceBackups.ts';
 import { deviceChanges } from '../commands/configuration-manager/deviceChanges.ts';
 import { deviceConfirmations } from '../commands/configuration-manager/deviceConfirmations.ts';
@@ -53,6 +53,7 @@ import { engines, simulationLimits } from '../southbound/engines/engines.ts';
 import { sourceReader } from '../southbound/inventorySources/sources.ts';
 import { openIdIssuers } from '../southbound/openId.ts';
 import { outbound } from '../southbound/outbound.ts';
+import type { Renderer } from '../southbound/port.ts';
 import { restCaller } from '../southbound/restCall.ts';
 import { httpWebhook } from '../southbound/webhook.ts';
 import { tellAnchor } from '../store/anchor.ts';
@@ -331,9 +332,10 @@ export const openWaysOut = ({ config, node, settings }: WaysNeeds) => {
   const guard = outbound({ allowed: config.OUTBOUND_ALLOW, stores: hostsOfStores(config) });
   const engine = engines(() => settings.current().transformationWorkerCount);
   const parsed = parsing(node.tools);
-  const renderer = {
+  const renderer: Renderer = {
     ...engine,
-    compare: parsed(engine.compare),
+    compare: async (runs, evaluation) =>
+      engine.compare(await Promise.all(runs.map(parserAdder(node.tools))), evaluation),
     specify: parsed(engine.specify),
     generate: parsed(engine.generate),
     translate: parsed(engine.translate),

@@ -261,8 +261,11 @@ export type Renderer = {
    */
   evaluate(expression: string, input: unknown, evaluation: Evaluation): Promise<unknown>;
   transform: Transform;
-  /** Renders golden texts and compares a configuration with them. Throws as `evaluate` does. */
-  compare(run: ComparisonRun, evaluation: Evaluation): Promise<Compared>;
+  /**
+   * Renders golden texts and compares configurations with them, each with its own: all as one work. Throws as `evaluate`
+   * does.
+   */
+  compare(runs: readonly ComparisonRun[], evaluation: Evaluation): Promise<readonly Compared[]>;
   /**
    * The end of a workflow without a job, its tasks and events: JSON text. `{needs: <name>}` if it names a transformation that
    * was not given. Throws as `evaluate` does.

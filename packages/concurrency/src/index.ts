@@ -2,6 +2,7 @@ export { abortable } from './abortable.ts';
 export { type Due, dueQueue } from './dueQueue.ts';
 export { fairQueue } from './fairQueue.ts';
 export { fairScheduler } from './fairScheduler.ts';
+export { gathering } from './gathering.ts';
 export { type GuardedClock, guardedClock, trustedClock } from './guardedClock.ts';
 export { idBatches } from './idBatches.ts';
 export { type IdleSessions, idleSessions } from './idleSessions.ts';

@@ -95,6 +95,14 @@ const parserOf = async (deviceType: string, tools: Pick<Tools, 'query'>): Promis
   return { parser: { template, lexRules: lexRules as readonly LexRule[] } }; // pairs, which the type of events does not say
 };
 
+/** Makes the function that adds the parser of the type of devices, as it is now. */
+export const parserAdder =
+  (tools: Pick<Tools, 'query'>) =>
+  async <Run extends { readonly deviceType: string }>(run: Run): Promise<Run> => ({
+    ...run,
+    ...(await parserOf(run.deviceType, tools)),
+  });
+
 /** Makes work on golden texts and configurations that adds the parser of the type of devices, as it is now, to what it is told. */
 export const parsing =
   (tools: Pick<Tools, 'query'>) =>
@@ -102,4 +110,4 @@ export const parsing =
     work: (run: Run, evaluation: Evaluation) => Promise<Result>,
   ) =>
   async (run: Run, evaluation: Evaluation): Promise<Result> =>
-    work({ ...run, ...(await parserOf(run.deviceType, tools)) }, evaluation);
+    work(await parserAdder(tools)(run), evaluation);

@@ -43,8 +43,8 @@ export const analyticRuleResult = (
       return compareTables(pre, evaluation, post);
     }
     const [pre, post] = [
-      valueOf(search(preRegex, before), 'before', preRegex),
-      valueOf(search(postRegex, after), 'after', postRegex),
+      matchedIn(search(preRegex, before), 'before', preRegex),
+      matchedIn(search(postRegex, after), 'after', postRegex),
     ];
     [outputs.pre, outputs.post] = [pre.slice(0, 1000), post.slice(0, 1000)];
     return compareValues(pre, evaluation, post);
@@ -71,7 +71,7 @@ export const refuseUnknown = ({ prepostCommands }: AnalyticTemplateContent): voi
   refuseFaults('unprocessable', faults, { most: 20, characters: 1000 });
 };
 
-const valueOf = (found: readonly (string | undefined)[] | undefined, when: string, pattern: string): string => {
+const matchedIn = (found: readonly (string | undefined)[] | undefined, when: string, pattern: string): string => {
   if (!found) throw new RequestError('unprocessable', `Nothing ${when} matches ${pattern}`);
   return extracted(found);
 };

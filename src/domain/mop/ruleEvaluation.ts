@@ -94,13 +94,13 @@ const holds = ({ rule, raw, eval: how, flags = {}, ...comparison }: ReadyRule, a
       return find(searchOf(rule, flags), answer) === undefined;
     case '#comparison': {
       const { ruleB = '', evaluator = '=', percentage = 100 } = comparison;
-      const valueOf = (pattern: string): string => {
+      const matchedIn = (pattern: string): string => {
         const found = find(searchOf(pattern, flags), answer);
         if (!found) throw new RequestError('unprocessable', `Nothing matches ${pattern}`);
         return extracted(found);
       };
-      const leftValue = valueOf(rule);
-      const rightValue = isPattern(ruleB) ? valueOf(ruleB) : ruleB.trim();
+      const leftValue = matchedIn(rule);
+      const rightValue = isPattern(ruleB) ? matchedIn(ruleB) : ruleB.trim();
       return evaluator === '%'
         ? withinPercentage(leftValue, rightValue, percentage)
         : compare(leftValue, evaluator, rightValue);

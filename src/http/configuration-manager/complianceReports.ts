@@ -5,6 +5,7 @@ import { tree } from '../../domain/configuration-manager/trees.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { closed, name } from '../../domain/engine/schemas.ts';
 import { trees } from '../../projections/configuration-manager/trees.ts';
+import type { Compared } from '../../southbound/port.ts';
 import type { Call, Route } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';
 import type { Service } from '../engine/service.ts';
@@ -48,7 +49,10 @@ const check = async (call: Call<string, { readonly options: Static<typeof option
     model,
     devices,
     digest,
-    compare: (run) => renderer.compare(run, { account: actor.id, signal }),
+    compare: async (run) => {
+      const [outcome] = await renderer.compare([run], { account: actor.id, signal });
+      return outcome as Compared; // one for each
+    },
   });
   const read = async (): Promise<string> =>
     configuration ?? (await visible.calls(traceparent, signal).configuration(deviceName));

@@ -173,9 +173,12 @@ export const runProjections = (needs: Needs) => {
 
 export type Projections = ReturnType<typeof runProjections>;
 
+/** Longer than the part of decisions: commands and reads wait for read models. */
+const partOfTurnMs = 5;
+
 /** The work of the leader: it follows the log and writes the resulting changes to the read store. */
 const projecting = ({ store, model, catchUp, log }: Needs, documents: Projector, progress: Progress) => {
-  const { inPieces, collect } = paced();
+  const { inPieces, collect } = paced(partOfTurnMs);
   const { move, position, ready, setReady } = progress;
   let takenCount = 0;
 

@@ -4,7 +4,7 @@ import { checkStep, collections } from './collections.ts';
 
 const nothing: Checkpoint = { position: 0, event: '' };
 /** Changes of a step that are made at once. More would hold up all other work. */
-const mostAtOnce = 1000;
+const mostAtOnce = 5000;
 
 export type MemoryOptions = {
   readonly collections: readonly CollectionSpec[];
@@ -43,7 +43,7 @@ export const memoryReadStore = ({ collections: specs, load }: MemoryOptions): Me
     }
   };
 
-  const { inPieces } = paced();
+  const { inPieces } = paced(5);
   // A step of many changes takes several turns. Reads wait for its end: they never see a part of it.
   let step: Promise<void> | undefined;
 

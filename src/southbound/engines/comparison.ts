@@ -109,8 +109,8 @@ const comparison = ({ configuration, secrets, grading, ...texts }: ComparisonRun
   return 'reason' in lines ? lines : compareLines(golden, lines, mask, grading);
 };
 
-/** Compares a configuration. Time and memory are limited by whoever runs this process. */
-export const compared = (run: ComparisonRun): Evaluated => ({ json: JSON.stringify(comparison(run)) });
+/** Compares configurations. Time and memory are limited by whoever runs this process. */
+export const compared = (runs: readonly ComparisonRun[]): Evaluated => ({ json: JSON.stringify(runs.map(comparison)) });
 
 const specification = ({ template, variables, ...of }: SpecificationRun): Specified => {
   const { type, rules } = formOf(of);

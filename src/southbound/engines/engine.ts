@@ -31,7 +31,7 @@ const answer = (message: Message['message']): void => {
 };
 
 const carriedOn = async (message: Work | Supplied): Promise<Message['message']> => {
-  if ('configuration' in message) return compared(message);
+  if ('comparisons' in message) return compared(message.comparisons);
   if ('nativeConfig' in message) return evaluateGeneration(message);
   if ('texts' in message) return evaluateTranslation(message);
   if ('deviceType' in message) return specified(message);

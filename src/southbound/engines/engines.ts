@@ -164,7 +164,8 @@ export const engines = (count: () => number = () => usualCount, limits = usualLi
     },
     evaluate: (expression, input, evaluation) => resultOf({ expression, input }, evaluation, 'expression'),
     transform: async (run, evaluation) => (await resultOf(run, evaluation, 'transformation')) as Members,
-    compare: async (run, evaluation) => (await resultOf(run, evaluation, 'comparison')) as Compared,
+    compare: async (comparisons, evaluation) =>
+      (await resultOf({ comparisons }, evaluation, 'comparison')) as readonly Compared[],
     simulate: (run, evaluation) => textOf(run, evaluation, 'simulation'),
     specify: async (run, evaluation) => (await resultOf(run, evaluation, 'golden text')) as Specified,
     generate: async (run, evaluation) => (await resultOf(run, evaluation, 'golden text')) as Generated,

@@ -13,12 +13,15 @@ import type {
   WayRun,
 } from '../port.ts';
 
+/** Comparisons that the engine makes as one work. */
+type Comparisons = { readonly comparisons: readonly ComparisonRun[] };
+
 /** The work of the engine. It takes one work at a time. */
 export type Work =
   | Template
   | Expression
   | TransformationRun
-  | ComparisonRun
+  | Comparisons
   | SpecificationRun
   | GenerationRun
   | TranslationRun

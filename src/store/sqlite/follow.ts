@@ -26,7 +26,7 @@ export type News = {
 const far = 20_000;
 
 const mostTypes = 10_000;
-const keptEvents = 2048;
+const keptEvents = 1024;
 const keptLength = 8192;
 const batchSize = 128;
 

@@ -23,18 +23,17 @@ const faults: readonly (readonly [name: string, run: Partial<ComparisonRun>, fau
 
 describe('comparisons in the engines', () => {
   let engine: Renderer;
-  const run = (changes: Partial<ComparisonRun>) =>
-    engine.compare(
-      {
-        texts: ['host {{ name }};', 'key {{ sealed }};'],
-        variables: { name: 'a', sealed: 'open sesame' },
-        deviceType: 'juniper-junos',
-        configuration: 'host a;',
-        secrets: ['open sesame'],
-        ...changes,
-      },
-      { account: 'one', signal: new AbortController().signal },
-    );
+  const ofRun = (changes: Partial<ComparisonRun>): ComparisonRun => ({
+    texts: ['host {{ name }};', 'key {{ sealed }};'],
+    variables: { name: 'a', sealed: 'open sesame' },
+    deviceType: 'juniper-junos',
+    configuration: 'host a;',
+    secrets: ['open sesame'],
+    ...changes,
+  });
+  const compare = (runs: readonly ComparisonRun[]) =>
+    engine.compare(runs, { account: 'one', signal: new AbortController().signal });
+  const run = async (changes: Partial<ComparisonRun>) => (await compare([ofRun(changes)]))[0]!;
   before(() => {
     engine = engines();
   });
@@ -46,6 +45,14 @@ describe('comparisons in the engines', () => {
     assert.deepEqual(outcome.totals, { errors: 0, warnings: 1, infos: 0, passes: 1 });
     assert.equal(outcome.score, 50);
     assert.ok(!JSON.stringify(outcome).includes('sesame'), JSON.stringify(outcome));
+  });
+
+  it('are made together, each with its own outcome', async () => {
+    const outcomes = await compare([ofRun({}), ofRun({ configuration: 'a {\n' }), ofRun({ configuration: 'host b;' })]);
+    assert.deepEqual(
+      outcomes.map((outcome) => ('totals' in outcome ? outcome.totals.passes : outcome.line)),
+      [1, 1, 0],
+    );
   });
 
   for (const [name, changes, fault] of faults)

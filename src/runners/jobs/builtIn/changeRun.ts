@@ -1,4 +1,4 @@
-import { mutex, runAtOnce } from '@automation-platform/concurrency';
+import { gathering, runAtOnce } from '@automation-platform/concurrency';
 import { isObject } from '@automation-platform/json';
 import {
   beginConfigurationChange,
@@ -214,17 +214,13 @@ export const changeRun = (needs: Needs): Operation => {
     const state = () => tools.state(configurationChange, job);
     const textFor = await textsOf(run, wish.changes, (await state()).template);
     const one = oneByOne(needs, run, { options, textFor });
-    const inOrder = mutex();
-    let waiting: ChangeRow[] = [];
     /** Stores a row, with all that came while the former ones were being stored. */
-    const report = async (row: ChangeRow): Promise<void> => {
-      waiting.push(row);
-      await inOrder(job, async () => {
-        const rows = waiting;
-        waiting = [];
-        if (rows.length > 0) await handle(reportConfigurationChange, { ...about, input: { rows } });
-      });
-    };
+    const report = gathering({
+      work: async (rows: readonly ChangeRow[]) => {
+        await handle(reportConfigurationChange, { ...about, input: { rows: [...rows] } });
+        return rows.map(() => undefined);
+      },
+    });
     const onEach = async (work: (device: string) => Promise<void>): Promise<void> => {
       const isStopped = async () => stopAfterFailures !== undefined && (await state()).failures >= stopAfterFailures;
       await runAtOnce(devicesToSend(await state()), throttle ?? usualThrottle, async (device) => {

@@ -1,4 +1,4 @@
-import { mutex, runAtOnce, turns } from '@automation-platform/concurrency';
+import { gathering, mutex, runAtOnce, turns } from '@automation-platform/concurrency';
 import { addTotals, gradeOf, noTotals } from '@automation-platform/configurations';
 import { isObject, type Members } from '@automation-platform/json';
 import {
@@ -36,7 +36,7 @@ import { type DeviceBackupDoc, deviceBackups } from '../../../projections/config
 import { plans } from '../../../projections/configuration-manager/plans.ts';
 import { trees } from '../../../projections/configuration-manager/trees.ts';
 import type { ReadModel } from '../../../projections/engine/port.ts';
-import type { Devices, Renderer } from '../../../southbound/port.ts';
+import type { Compared, ComparisonRun, Devices, Renderer } from '../../../southbound/port.ts';
 import { derivedId } from '../../../store/derivedIds.ts';
 import { type DeviceFailure, groupDevices } from './groupDevices.ts';
 import { namesIn } from './namedDevices.ts';
@@ -65,6 +65,41 @@ const isLimited = ({ devices, device, deviceGroups }: Members): boolean =>
 
 /** A device, or a copy of its configuration, with the nodes that it is checked against. */
 type Target = { readonly device: string; readonly backupId?: string; readonly nodes: readonly BatchNode[] };
+
+/** The most comparisons in one message to the engine, which has a second for all of them. */
+const mostTogether = 16;
+const mostCharacters = 512 * 1024;
+
+const sizeOf = ({ configuration, texts }: ComparisonRun): number =>
+  texts.reduce((sum, text) => sum + text.length, configuration.length);
+
+const isFewWith = (runs: readonly ComparisonRun[], more: ComparisonRun): boolean =>
+  runs.length < mostTogether && runs.reduce((sum, run) => sum + sizeOf(run), sizeOf(more)) <= mostCharacters;
+
+/**
+ * Compares what comes while a comparison is under way together with what comes after it. The engines compare for an account
+ * one after another; of its runs together, one comparison waits there, so that people wait for no more than that.
+ */
+const comparing = (
+  renderer: Needs['renderer'],
+  inOrder: ReturnType<typeof mutex>,
+  evaluation: { readonly account: string; readonly signal: AbortSignal },
+): ((one: ComparisonRun) => Promise<Compared>) => {
+  const together = async (runs: readonly ComparisonRun[]): Promise<readonly (Compared | Promise<Compared>)[]> => {
+    try {
+      return await inOrder(evaluation.account, () => renderer.compare(runs, evaluation));
+    } catch (error) {
+      const isTooMuch = error instanceof RequestError && (error.code === 'unprocessable' || error.code === 'limited');
+      if (runs.length === 1 || !isTooMuch) throw error;
+      // Perhaps one of them takes too long: each by itself.
+      return runs.map(async (run) => {
+        const [outcome] = await together([run]);
+        return outcome as Compared; // one for each
+      });
+    }
+  };
+  return gathering({ work: together, fits: isFewWith });
+};
 
 const reportId = (batchId: string, { device, backupId }: Target, { treeId, version, nodeId }: BatchNode): string =>
   derivedId(['report', batchId, treeId, version, nodeId, device, ...(backupId ? [backupId] : [])].join(' '));
@@ -209,7 +244,6 @@ const complianceStarts = (needs: Pick<Needs, 'tools' | 'model' | 'devices'>) => 
  */
 export const complianceRuns = ({ handle, tools, model, devices, copies, renderer, digest, now }: Needs) => {
   const { planStart, checksStart } = complianceStarts({ tools, model, devices });
-  // The engines compare for an account one at a time. Of its runs together one waits there: people wait for no more than that.
   const inOrder = mutex();
 
   /** The pairs of the run as they were stored when it began; `isNew` if it begins now. */
@@ -262,13 +296,15 @@ export const complianceRuns = ({ handle, tools, model, devices, copies, renderer
         totals = addTotals(totals, more);
         if (status === 'error') fail({ device: deviceName, reason: reason ?? '' });
       };
-      const { id: account } = started.metadata.actor;
+      const compare = comparing(renderer, inOrder, { account: started.metadata.actor.id, signal });
+      // Many outcomes come at once: each goes on in its turn.
+      const turn = turns();
       const checks = deviceChecks({
         tools,
         model,
         devices,
         digest,
-        compare: (one) => inOrder(account, () => renderer.compare(one, { account, signal })),
+        compare: (one) => compare(one).finally(turn),
       });
 
       const targets = targetsOf(batch);
@@ -295,7 +331,6 @@ export const complianceRuns = ({ handle, tools, model, devices, copies, renderer
       };
 
       const nodeThen = nodesThen(tools);
-      const turn = turns();
 
       /** Reads the device once, for all nodes that have no report on it yet. */
       const checkDevice = async (target: Target): Promise<void> => {
