@@ -314,8 +314,14 @@ describeInBrowser('console: jobs, forms and the inbox', () => {
       },
       'the rights are lost': {
         words: /No role of yours allows/,
-        comes: () => memberOf(['readers']),
+        // The page does not know it yet.
+        comes: async (page) => {
+          const body = await page.evaluate(() => fetch('whoami').then((response) => response.text()));
+          await page.route(/\/whoami$/, (route) => route.fulfill({ body, contentType: 'application/json' }));
+          await memberOf(['readers']);
+        },
         goes: async (page) => {
+          await page.unroute(/\/whoami$/);
           await page.getByText('Your roles do not allow this.').waitFor();
           assert.ok(await run(page).isDisabled());
           await memberOf(['operators']);
