@@ -42,8 +42,8 @@ const mostCharacters = 8 * 1024 * 1024;
 /** The terms of a search: the rarest first, because its events are looked at one after the other. */
 const termsOf = (query: Wanted): readonly (readonly Term[])[] => {
   const { correlation, requestId, resource, actor, topic, topics, operation, source } = query;
-  const one = (value: string | undefined) => value && [value];
-  const values: readonly (readonly [FoundBy, readonly string[] | '' | undefined])[] = [
+  const one = (value: string | undefined) => (value === undefined ? undefined : [value]);
+  const values: readonly (readonly [FoundBy, readonly string[] | undefined])[] = [
     ['request', one(correlation)],
     ['request', one(requestId)],
     ['resource', one(resource)],

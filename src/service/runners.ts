@@ -331,11 +331,11 @@ const mostInLine = 256;
 export const openWaysOut = ({ config, node, settings }: WaysNeeds) => {
   const guard = outbound({ allowed: config.OUTBOUND_ALLOW, stores: hostsOfStores(config) });
   const engine = engines(() => settings.current().transformationWorkerCount);
+  const addParser = parserAdder(node.tools);
   const parsed = parsing(node.tools);
   const renderer: Renderer = {
     ...engine,
-    compare: async (runs, evaluation) =>
-      engine.compare(await Promise.all(runs.map(parserAdder(node.tools))), evaluation),
+    compare: async (runs, evaluation) => engine.compare(await Promise.all(runs.map(addParser)), evaluation),
     specify: parsed(engine.specify),
     generate: parsed(engine.generate),
     translate: parsed(engine.translate),

@@ -22,7 +22,7 @@ export const openRemoteToCopy: typeof openEventStoreDbToCopy = async (options) =
 export type OpenedLog = { readonly embedded: SqliteStore } | { readonly remote: EventStoreDb };
 
 type Opening = {
-  /** The events that a proof or a note has named in a log in a file. It must have them. */
+  /** Events that readers, such as snapshots, have seen in a log in a file. It must have them. */
   readonly seen: readonly Seen[];
   /** Until it aborts, a log in EventStoreDB that answers slowly is waited for. */
   readonly waits: AbortSignal;

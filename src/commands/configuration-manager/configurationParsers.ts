@@ -104,10 +104,11 @@ export const parserAdder =
   });
 
 /** Makes work on golden texts and configurations that adds the parser of the type of devices, as it is now, to what it is told. */
-export const parsing =
-  (tools: Pick<Tools, 'query'>) =>
-  <Run extends { readonly deviceType: string }, Evaluation, Result>(
+export const parsing = (tools: Pick<Tools, 'query'>) => {
+  const addParser = parserAdder(tools);
+  return <Run extends { readonly deviceType: string }, Evaluation, Result>(
     work: (run: Run, evaluation: Evaluation) => Promise<Result>,
   ) =>
-  async (run: Run, evaluation: Evaluation): Promise<Result> =>
-    work(await parserAdder(tools)(run), evaluation);
+    async (run: Run, evaluation: Evaluation): Promise<Result> =>
+      work(await addParser(run), evaluation);
+};

@@ -55,6 +55,17 @@ export const orReason = async <T>(work: () => Promise<T>): Promise<T | { readonl
   }
 };
 
+/** Makes the function that compares one configuration, from one that compares several. */
+export const compareAlone =
+  <Run, Evaluation, Result>(
+    compare: (runs: readonly Run[], evaluation: Evaluation) => Promise<readonly Result[]>,
+    evaluation: Evaluation,
+  ) =>
+  async (run: Run): Promise<Result> => {
+    const [result] = await compare([run], evaluation);
+    return result as Result; // one for each
+  };
+
 /** A device to check: its configuration, or why it has none. */
 type Subject = {
   readonly device: CheckedDevice;

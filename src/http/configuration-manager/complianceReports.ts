@@ -1,11 +1,10 @@
 import { type Static, Type } from 'typebox';
-import { deviceChecks, orReason } from '../../commands/configuration-manager/deviceChecks.ts';
+import { compareAlone, deviceChecks, orReason } from '../../commands/configuration-manager/deviceChecks.ts';
 import { reportSchema, whyNotCompared } from '../../domain/configuration-manager/complianceReports.ts';
 import { tree } from '../../domain/configuration-manager/trees.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { closed, name } from '../../domain/engine/schemas.ts';
 import { trees } from '../../projections/configuration-manager/trees.ts';
-import type { Compared } from '../../southbound/port.ts';
 import type { Call, Route } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';
 import type { Service } from '../engine/service.ts';
@@ -49,10 +48,7 @@ const check = async (call: Call<string, { readonly options: Static<typeof option
     model,
     devices,
     digest,
-    compare: async (run) => {
-      const [outcome] = await renderer.compare([run], { account: actor.id, signal });
-      return outcome as Compared; // one for each
-    },
+    compare: compareAlone(renderer.compare, { account: actor.id, signal }),
   });
   const read = async (): Promise<string> =>
     configuration ?? (await visible.calls(traceparent, signal).configuration(deviceName));

@@ -83,7 +83,7 @@ type Listing = Call<never, unknown, { readonly expand?: 'progress' }>;
 
 const showListed: Join<JobDoc, Listing> = async (doc, service, { query: { expand } }) => {
   const plain = await showJob(doc, service);
-  const isWanted = expand === 'progress' && doc.workflow !== undefined && doc.workflow !== null && !hasEnded(doc);
+  const isWanted = expand === 'progress' && doc.workflow != null && !hasEnded(doc);
   const progress = isWanted ? await shareDone(doc, service) : undefined;
   return progress === undefined ? plain : { ...plain, metrics: { ...plain.metrics, progress } };
 };

@@ -60,6 +60,9 @@ export type Page = { readonly entries: readonly Pick<Entry, 'id' | 'text' | 'rev
  */
 export const leaseMs = 3000;
 
+/** The part of a turn of the event loop that read models have. Longer than that of decisions: commands and reads wait for them. */
+export const partOfTurnMs = 5;
+
 /** A collection's fixed properties, known before the first document arrives. */
 export type CollectionSpec = {
   readonly name: string;

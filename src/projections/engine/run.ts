@@ -6,7 +6,7 @@ import type { EventStore, StoredEvent } from '../../store/port.ts';
 import type { Projection } from './define.ts';
 import type { Counted } from './eventTypes.ts';
 import { parkedIn, parkedSpec } from './parked.ts';
-import { type Checkpoint, leaseMs, type ReadStore } from './port.ts';
+import { type Checkpoint, leaseMs, partOfTurnMs, type ReadStore } from './port.ts';
 import { newProgress, type Progress } from './progress.ts';
 import { type Projector, projector } from './projector.ts';
 
@@ -172,9 +172,6 @@ export const runProjections = (needs: Needs) => {
 };
 
 export type Projections = ReturnType<typeof runProjections>;
-
-/** Longer than the part of decisions: commands and reads wait for read models. */
-const partOfTurnMs = 5;
 
 /** The work of the leader: it follows the log and writes the resulting changes to the read store. */
 const projecting = ({ store, model, catchUp, log }: Needs, documents: Projector, progress: Progress) => {

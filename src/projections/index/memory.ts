@@ -1,5 +1,12 @@
 import { paced } from '@automation-platform/concurrency';
-import type { Change, Checkpoint, CollectionSpec, Entry, ReadStore } from '../engine/port.ts';
+import {
+  type Change,
+  type Checkpoint,
+  type CollectionSpec,
+  type Entry,
+  partOfTurnMs,
+  type ReadStore,
+} from '../engine/port.ts';
 import { checkStep, collections } from './collections.ts';
 
 const nothing: Checkpoint = { position: 0, event: '' };
@@ -43,7 +50,7 @@ export const memoryReadStore = ({ collections: specs, load }: MemoryOptions): Me
     }
   };
 
-  const { inPieces } = paced(5);
+  const { inPieces } = paced(partOfTurnMs);
   // A step of many changes takes several turns. Reads wait for its end: they never see a part of it.
   let step: Promise<void> | undefined;
 

@@ -7,7 +7,7 @@ import { type Connection, connectToRead, logId } from './log.ts';
 import { noteOf, readNote } from './note.ts';
 import { type Reads, sqliteReads } from './reads.ts';
 
-/** An event that a note or a proof names. Its hash may not be known. */
+/** An event that a reader has seen in the log. Its hash may not be known. */
 export type Seen = Pick<Noted, 'log' | 'position' | 'id'> &
   Partial<Noted> & {
     /** The reader that has seen the event, for messages. */
@@ -63,7 +63,7 @@ const ofThisLog = async (file: string, db: Connection, snapshots: readonly Seen[
 };
 
 /**
- * The events that the log in a file has lost. The note beside it, or a proof, names them. Undefined when the log has
+ * The events that the log in a file has lost. The note beside it, or a reader, names them. Undefined when the log has
  * lost nothing. This changes no file: to open an empty file for writing, for example, would remove its WAL.
  */
 export const shorterThan = async (file: string, others: readonly Seen[]): Promise<Shorter | undefined> => {

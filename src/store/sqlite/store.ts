@@ -67,7 +67,7 @@ const reading = (reads: Reads, news: News) => ({
 
 /** Further options of the store. */
 export type Told = {
-  /** Events that a note or a proof names. The log must have them. */
+  /** Events that readers, such as snapshots, have seen in the log. It must have them. */
   readonly seen?: readonly Seen[];
   readonly log?: Log;
   /** How fast stored events are checked in the background. */

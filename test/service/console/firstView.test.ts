@@ -3,7 +3,7 @@ import type { Request } from 'playwright-core';
 import { type ConsolePage, describeInBrowser, useBrowser } from '../../support/browser.ts';
 import { useService } from '../../support/useService.ts';
 
-/** What Now shows, and what the frame around it needs. Each is asked for once. */
+/** The questions of Now and of the frame around it. Each is asked once. */
 const ofNow = [
   '/login/options',
   '/whoami',

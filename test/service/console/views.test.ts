@@ -105,6 +105,9 @@ describeInBrowser('console: devices, compliance, triggers, time, people', () => 
     await page.enter('/time');
     await page.getByRole('searchbox', { name: 'Filter' }).pressSequentially('PORT');
     await page.getByRole('link', { name: 'fanFailed' }).waitFor({ state: 'detached' });
+    // Each letter asks anew, and the last one counts.
+    await page.waitForURL(/topicContains=PORT/);
+    await page.isReady();
     const found = await page.locator('tbody td:nth-child(2)').allInnerTexts();
     assert.deepEqual(found.slice(0, 2), ['portCleared', 'portFlapped']);
     assert.match(page.url(), /topicContains=PORT/);

@@ -8,7 +8,12 @@ import {
   storeComplianceReport,
 } from '../../../commands/configuration-manager/complianceBatches.ts';
 import type { DeviceCopies } from '../../../commands/configuration-manager/deviceBackups.ts';
-import { type DeviceFacts, deviceChecks, orReason } from '../../../commands/configuration-manager/deviceChecks.ts';
+import {
+  compareAlone,
+  type DeviceFacts,
+  deviceChecks,
+  orReason,
+} from '../../../commands/configuration-manager/deviceChecks.ts';
 import { mayRead } from '../../../commands/engine/access.ts';
 import type { Tools } from '../../../commands/engine/define.ts';
 import type { Handle } from '../../../commands/engine/handle.ts';
@@ -85,17 +90,16 @@ const comparing = (
   inOrder: ReturnType<typeof mutex>,
   evaluation: { readonly account: string; readonly signal: AbortSignal },
 ): ((one: ComparisonRun) => Promise<Compared>) => {
+  const { account } = evaluation;
+  const alone = compareAlone(renderer.compare, evaluation);
   const together = async (runs: readonly ComparisonRun[]): Promise<readonly (Compared | Promise<Compared>)[]> => {
     try {
-      return await inOrder(evaluation.account, () => renderer.compare(runs, evaluation));
+      return await inOrder(account, () => renderer.compare(runs, evaluation));
     } catch (error) {
       const isTooMuch = error instanceof RequestError && (error.code === 'unprocessable' || error.code === 'limited');
       if (runs.length === 1 || !isTooMuch) throw error;
       // Perhaps one of them takes too long: each by itself.
-      return runs.map(async (run) => {
-        const [outcome] = await together([run]);
-        return outcome as Compared; // one for each
-      });
+      return runs.map((run) => inOrder(account, () => alone(run)));
     }
   };
   return gathering({ work: together, fits: isFewWith });
